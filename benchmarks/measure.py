@@ -1,0 +1,57 @@
+"""Seconds and peak memory of a call, in a process of its own, so that no measurement sees another's memory."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The best seconds of some repetitions, and the most memory that any of them took beyond what was there before."""
+
+    seconds: float
+    peak_mb: float
+
+
+def measure(call: Callable[..., Any], *arguments: Any, repeat: int = 3) -> Measured:
+    """Measure ``call(*arguments)``; the function is imported and called once before, so that imports do not count."""
+    runs = []
+    for _ in range(repeat):
+        with multiprocessing.get_context("spawn").Pool(1) as process:
+            runs.append(process.apply(_timed, (call, arguments)))
+    return Measured(min(seconds for seconds, _ in runs), max(peak for _, peak in runs) / 2**20)
+
+
+def _timed(call: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[float, float]:
+    warm_up = getattr(call, "warm_up", None)
+    if warm_up is not None:
+        warm_up()
+    before = _reset_peak()
+    start = time.perf_counter()
+    result = call(*arguments)
+    seconds = time.perf_counter() - start
+    peak = _peak() - before
+    del result
+    return seconds, peak
+
+
+def _reset_peak() -> int:
+    """Forget the peak so far, where the system can; returns the bytes in use now."""
+    if Path("/proc/self/clear_refs").exists():
+        Path("/proc/self/clear_refs").write_text("5")
+    return _peak()
+
+
+def _peak() -> int:
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

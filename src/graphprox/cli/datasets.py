@@ -1,0 +1,68 @@
+"""graphprox datasets: what can be asked for by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from graphprox.cli.options import DataOption, JsonOption, VerboseOption
+from graphprox.datasets import CATALOGUE, Entry
+from graphprox.datasets.source import folder_at_hand
+
+
+def datasets(
+    data: DataOption = None,
+    as_json: JsonOption = False,
+    verbose: VerboseOption = False,  # noqa: ARG001 - main looks at it
+) -> None:
+    """List the data sets that have a name, and whether their files are at hand.
+
+    Beside these, `synthetic` is made on the spot (`synthetic:nodes=1000,noise=0.5` with parameters), and any data set
+    of PyG is `pyg:CLASS:NAME`.
+
+    Examples:
+
+    - `graphprox datasets --data DIR`
+    - `graphprox datasets --json`
+    """
+    rows = [_row(entry, data) for entry in CATALOGUE.values()]
+    if as_json:
+        print(json.dumps(rows, indent=2))
+        return
+    console = Console(highlight=False)
+    names = _COLUMNS if console.width < _WIDE else (*_COLUMNS, "about")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in names:
+        table.add_column(name.replace("_", " "), justify="right" if name in _NUMBERS else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*(_shown(row[name]) for name in names))
+    console.print(table)
+    console.print("\n[dim]synthetic is made on the spot; pyg:CLASS:NAME is any data set of PyG.[/]")
+
+
+_NUMBERS = ("nodes", "edges", "features", "classes")
+_COLUMNS = ("name", *_NUMBERS, "at_hand", "splits")
+_WIDE = 160  # columns of a terminal that has room for what each data set is about
+
+
+def _row(entry: Entry, data: Path | None) -> dict[str, object]:
+    return {
+        "name": entry.name,
+        "nodes": entry.nodes,
+        "edges": entry.edges,
+        "features": entry.features,
+        "classes": entry.classes,
+        "splits": entry.splits,
+        "at_hand": folder_at_hand(entry, data) is not None,
+        "about": entry.about,
+        "source": entry.source or f"torch_geometric.datasets.{entry.loader[0]}",
+    }
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)

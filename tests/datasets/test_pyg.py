@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+import torch
+import torch_geometric.datasets
+from torch_geometric.data import Data, HeteroData, InMemoryDataset
+
+from graphprox import DatasetError, GraphError, load_dataset
+
+
+class Several(InMemoryDataset):
+    """A data set of PyG's kind that is made, not downloaded."""
+
+    graphs = (Data(x=torch.eye(2), edge_index=torch.tensor([[0], [1]])),)
+
+    def __init__(self, root):
+        super().__init__(root)
+        self.load(self.processed_paths[0])
+
+    @property
+    def processed_file_names(self):
+        return "data.pt"
+
+    def process(self):
+        self.save(list(self.graphs), self.processed_paths[0])
+
+
+@pytest.fixture
+def provide(monkeypatch, no_data):
+    def provide(*graphs):
+        made = type("Several", (Several,), {"graphs": graphs})
+        if isinstance(graphs[0], HeteroData):
+            made.load = lambda self, path: InMemoryDataset.load(self, path, HeteroData)
+        monkeypatch.setattr(torch_geometric.datasets, "Several", made, raising=False)
+
+    return provide
+
+
+def test_any_class_of_pyg_is_a_name(provide):
+    masks = {
+        f"{part}_mask": torch.tensor(mask)
+        for part, mask in zip(("train", "val", "test"), torch.eye(3).bool().tolist(), strict=True)
+    }
+    provide(Data(x=torch.eye(3), edge_index=torch.tensor([[0], [1]]), y=torch.tensor([0, 1, 1]), **masks))
+    dataset = load_dataset("pyg:Several")
+    assert (dataset.name, dataset.graph.num_nodes, dataset.graph.directed) == ("pyg:Several", 3, True)
+    (split,) = dataset.splits["public"]
+    assert (split.train.tolist(), split.validation.tolist(), split.test.tolist()) == ([0], [1], [2])
+
+
+def test_several_graphs_are_refused(provide):
+    graph = Data(x=torch.eye(2), edge_index=torch.tensor([[0], [1]]))
+    provide(graph, graph)
+    with pytest.raises(DatasetError, match=r"must hold one graph, .* pyg:Several holds 2"):
+        load_dataset("pyg:Several")
+
+
+def test_a_heterogeneous_graph_is_told_what_to_do(provide):
+    graph = HeteroData()
+    graph["a"].x, graph["b"].x = torch.eye(2), torch.eye(2)
+    graph["a", "to", "b"].edge_index = torch.tensor([[0], [1]])
+    provide(graph)
+    with pytest.raises(GraphError, match="to_homogeneous"):
+        load_dataset("pyg:Several")
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("pyg:NoSuchClass", "torch_geometric.datasets; it has no 'NoSuchClass'"),
+        ("pyg:Amazon", "write pyg:Amazon:NAME"),
+        ("pyg:Actor:Film", "write pyg:Actor"),
+        ("pyg:Amazon:Foto", "PyG's Amazon knows; it knows no 'Foto'"),
+    ],
+)
+def test_a_wrong_name_is_answered_by_the_right_form(no_data, name, sentence):
+    with pytest.raises(DatasetError, match=sentence):
+        load_dataset(name)

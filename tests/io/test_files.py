@@ -1,0 +1,282 @@
+"""A file is written whole or not at all: whatever happens, an older one stays and nothing half-written is left."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+
+from graphprox import ReadError, WriteError, write_embedding
+from graphprox.io.files import ending, readable, reason, written_whole
+
+ENDINGS = ("parquet", "csv", "npy", "txt", "tsv")
+VECTORS = np.random.default_rng(0).normal(size=(2000, 16)).astype(np.float32)
+NO_SPACE = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def older(tmp_path):
+    """A folder with an embedding of every format, and what it holds."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    for each in ENDINGS:
+        write_embedding(folder / f"v.{each}", VECTORS[:3])
+    return folder, contents(folder)
+
+
+# -- the disk is full -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("each", ENDINGS)
+@pytest.mark.parametrize("what", ["os.fsync", "pathlib.Path.replace", "tempfile.mkstemp"])
+def test_a_call_of_the_system_fails(older, monkeypatch, each, what):
+    folder, before = older
+
+    def fail(*_, **__):
+        raise NO_SPACE
+
+    monkeypatch.setattr(what, fail)
+    with pytest.raises(WriteError, match=rf"v\.{each} cannot be written: No space left on device; nothing is left"):
+        write_embedding(folder / f"v.{each}", VECTORS)
+    monkeypatch.undo()
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("old", [True, False])
+def test_the_second_of_two_files_cannot_take_its_place(older, tmp_path, monkeypatch, old):
+    folder, before = older if old else (tmp_path, {"out": None})
+    replace, calls = Path.replace, []
+
+    def second_fails(self, target):
+        calls.append(target)
+        if len(calls) == 2:
+            raise NO_SPACE
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", second_fails)
+    with pytest.raises(WriteError, match="No space left"):
+        write_embedding(folder / "v.tsv", VECTORS)
+    monkeypatch.undo()
+    assert {path.name for path in folder.iterdir()} == set(before)
+    if old:
+        assert contents(folder) == before
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_the_program_is_stopped_half_way(tmp_path, error):
+    path = tmp_path / "a.txt"
+    path.write_text("older")
+
+    def write_half():
+        with written_whole(path, tmp_path / "b.txt") as (first, _):
+            first.write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        write_half()
+    assert contents(tmp_path) == {"a.txt": b"older"}
+
+
+def in_child(folder, script, *arguments):
+    """Run a script of the child's own, with ``folder`` and ``VECTORS`` at hand; the last line it prints."""
+    preamble = f"""
+        import os, resource, sys
+        import numpy as np
+        from pathlib import Path
+        from graphprox import GraphproxError, write_embedding
+        folder = Path({str(folder)!r})
+        VECTORS = np.random.default_rng(0).normal(size=(2000, 16)).astype(np.float32)
+        """
+    script = textwrap.dedent(preamble) + textwrap.dedent(script)
+    child = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=60)
+    assert child.returncode == 0, child.stderr
+    return child.stdout.strip().splitlines()
+
+
+def test_the_system_stops_the_writing_for_real(older):
+    folder, before = older
+    lines = in_child(
+        folder,
+        """
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))  # output goes to a pipe, which has no limit
+        for each in sys.argv[1:]:
+            try:
+                write_embedding(folder / f"v.{each}", VECTORS)
+            except GraphproxError as error:
+                print(type(error).__name__, error)
+        """,
+        *ENDINGS,
+    )
+    assert lines == [
+        f"WriteError {folder}/v.{each} cannot be written: File too large; nothing is left of it" for each in ENDINGS
+    ]
+    assert contents(folder) == before
+
+
+# -- the folder is not fit ------------------------------------------------------------------------------------------
+
+AS_NOBODY = """
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+os.chdir("/")
+"""
+
+
+@pytest.fixture
+def shared():
+    """A folder that another user reaches, which pytest's own is not."""
+    with TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def test_a_folder_that_is_not_writable(shared):
+    (shared / "v.csv").write_text("older")
+    shared.chmod(0o555)
+    lines = in_child(
+        shared,
+        AS_NOBODY
+        + textwrap.dedent("""
+        for name in ("v.csv", "new.npy", "new.tsv"):
+            try:
+                write_embedding(folder / name, VECTORS)
+            except GraphproxError as error:
+                print(error)
+        """),
+    )
+    shared.chmod(0o755)
+    assert lines == [
+        f"{shared}/{name} cannot be written: Permission denied; nothing is left of it"
+        for name in ("v.csv", "new.npy", "new.tsv")
+    ]
+    assert contents(shared) == {"v.csv": b"older"}
+
+
+def test_a_file_that_is_not_writable_is_not_replaced(shared):
+    shared.chmod(0o777)
+    (shared / "v.csv").write_text("older")
+    (shared / "v.csv").chmod(0o444)
+    script = "try:\n    write_embedding(folder / 'v.csv', VECTORS)\nexcept GraphproxError as error:\n    print(error)\n"
+    assert "Permission denied" in in_child(shared, AS_NOBODY + script)[0]
+    assert contents(shared) == {"v.csv": b"older"}
+
+
+def test_a_folder_that_must_not_be_entered(shared):
+    (shared / "locked").mkdir(mode=0o700)
+    (shared / "locked" / "e.csv").write_text("a,b\n")
+    script = """
+from graphprox import read_graph
+for act in (lambda path: write_embedding(path, VECTORS), read_graph):
+    try:
+        act(folder / "locked" / "e.csv")
+    except GraphproxError as error:
+        print(error)
+"""
+    if os.geteuid() != 0:
+        (shared / "locked").chmod(0)
+    lines = in_child(shared, AS_NOBODY + script)
+    (shared / "locked").chmod(0o700)
+    assert len(lines) == 2
+    assert all("Permission denied" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("missing/v.csv", "No such file"), ("a.txt/v.csv", "Not a directory"), ("n" * 300 + ".csv", "File name too long")],
+)
+def test_a_folder_that_is_none(tmp_path, name, words):
+    (tmp_path / "a.txt").write_text("a file")
+    with pytest.raises(WriteError, match=f"cannot be written: {words}"):
+        write_embedding(tmp_path / name, VECTORS)
+    assert contents(tmp_path) == {"a.txt": b"a file"}
+
+
+@pytest.mark.parametrize(("name", "folder"), [("v.csv", "v.csv"), ("v.tsv", "v.tsv"), ("v.tsv", "v.metadata.tsv")])
+def test_the_target_is_a_directory(tmp_path, name, folder):
+    (tmp_path / folder).mkdir()
+    with pytest.raises(WriteError, match="it is a directory: name a file inside it"):
+        write_embedding(tmp_path / name, VECTORS)
+    assert [path.name for path in tmp_path.iterdir()] == [folder]
+
+
+def test_a_device_or_a_pipe_is_never_replaced(tmp_path):
+    os.mkfifo(tmp_path / "v.csv")
+    for path in (tmp_path / "v.csv", Path("/dev/null")):
+        with pytest.raises(WriteError, match="regular file"), written_whole(path):
+            pass
+        assert not path.is_file()
+
+
+# -- what is written ------------------------------------------------------------------------------------------------
+
+
+def test_a_new_file_has_the_rights_of_any_new_file(tmp_path):
+    (tmp_path / "plain").write_text("")
+    write_embedding(tmp_path / "v.csv", VECTORS)
+    assert (tmp_path / "v.csv").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_an_older_file_keeps_its_rights(tmp_path):
+    (tmp_path / "v.csv").write_text("secret")
+    (tmp_path / "v.csv").chmod(0o600)
+    write_embedding(tmp_path / "v.csv", VECTORS)
+    assert stat.S_IMODE((tmp_path / "v.csv").stat().st_mode) == 0o600
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "v.csv").symlink_to(tmp_path / "elsewhere" / "real.csv")
+    write_embedding(tmp_path / "v.csv", VECTORS)
+    assert (tmp_path / "v.csv").is_symlink()
+    assert (tmp_path / "elsewhere" / "real.csv").read_text().startswith('"id"')
+
+
+def test_a_long_name_is_no_hindrance(tmp_path):
+    path = tmp_path / ("ü" * 125 + ".csv")
+    write_embedding(path, VECTORS)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+# -- reading --------------------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_read_is_said(tmp_path):
+    (tmp_path / "empty").write_text("")
+    said = {"missing": "does not exist", ".": "it is a directory", "empty": "it is empty", "n" * 300: "too long"}
+    for name, words in said.items():
+        with pytest.raises(ReadError, match=words):
+            readable(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [("a.csv", ".csv"), ("A.CSV.GZ", ".csv"), ("a.b.npz", ".npz"), ("a", ""), ("a.gz", ""), (".csv", "")],
+)
+def test_an_ending_tells_the_format(name, known):
+    assert ending(name) == known
+
+
+@pytest.mark.parametrize(
+    ("error", "clause"),
+    [
+        (KeyError("id"), "'id' is missing"),
+        (EOFError(), "it ends early"),
+        (OSError(errno.ENOSPC, "Error writing bytes. Detail: 28"), "No space left on device"),
+        (ValueError("first\nline. And more."), "first line"),
+        (ValueError(), "ValueError"),
+    ],
+)
+def test_a_reason_is_one_clause(error, clause):
+    assert reason(error) == clause

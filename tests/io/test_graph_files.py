@@ -1,0 +1,262 @@
+"""Files that hold a whole graph: npz, GraphML and PyG's, held against scipy, networkx and PyG."""
+
+from __future__ import annotations
+
+import gzip
+import os
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from torch_geometric.data import Data, HeteroData
+
+from graphprox import GraphError, GraphproxError, IgnoredInputWarning, ReadError, StructuralFeaturesWarning, read_graph
+
+INDEX = np.array([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])  # a path, both ways
+X = np.array([[0, 1, 0], [2, 0, 0], [0, 0, 0], [0, 0.5, 3]], np.float32)
+Y = np.array([1, 0, 0, 2])
+PATH = {frozenset({0, 1}), frozenset({1, 2}), frozenset({2, 3})}
+quiet = pytest.mark.filterwarnings("ignore::graphprox.StructuralFeaturesWarning")
+
+
+def dense(x):
+    return x.toarray() if sp.issparse(x) else x
+
+
+# -- npz ------------------------------------------------------------------------------------------------------------
+
+
+def citation_arrays(x):
+    adjacency = sp.csr_array((np.ones(3, np.float32), ([0, 1, 2], [1, 2, 3])), shape=(4, 4))
+    held = {f"adj_{part}": getattr(adjacency, part) for part in ("data", "indices", "indptr", "shape")}
+    if sp.issparse(x):
+        return held | {f"attr_{part}": getattr(x, part) for part in ("data", "indices", "indptr", "shape")}
+    return held if x is None else held | {"attr_matrix": x}
+
+
+@pytest.mark.parametrize("x", [X, sp.csr_array(X)], ids=["dense", "sparse"])
+def test_the_npz_of_citation_full(tmp_path, listed, x):
+    np.savez_compressed(tmp_path / "g.npz", labels=Y, **citation_arrays(x))
+    graph = read_graph(tmp_path / "g.npz")
+    assert listed(graph) == PATH
+    assert np.array_equal(dense(graph.x), X)
+    assert graph.has_sparse_features == sp.issparse(x)
+    assert graph.y.tolist() == Y.tolist()
+    assert listed(read_graph(tmp_path / "g.npz", directed=True)) == {(0, 1), (1, 2), (2, 3)}
+
+
+def test_names_that_a_published_npz_keeps_as_pickles_are_left_alone(tmp_path, listed):
+    np.savez(tmp_path / "g.npz", node_names=np.array(["a", None], object), **citation_arrays(X))
+    with pytest.warns(IgnoredInputWarning, match="node_names"):
+        assert listed(read_graph(tmp_path / "g.npz")) == PATH
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_an_adjacency_matrix_of_scipy(tmp_path, listed, kind):
+    weights = sp.coo_array(([1.0, 2.5, 0.5], ([0, 1, 2], [1, 2, 3])), shape=(4, 4))
+    sp.save_npz(tmp_path / "g.npz", weights.asformat(kind))
+    with pytest.warns(StructuralFeaturesWarning):
+        graph = read_graph(tmp_path / "g.npz")
+    assert listed(graph) == {(frozenset({0, 1}), 1.0), (frozenset({1, 2}), 2.5), (frozenset({2, 3}), 0.5)}
+
+
+def test_an_npz_of_edge_index(tmp_path, listed):
+    np.savez(tmp_path / "g.npz", edge_index=INDEX, x=X, y=["b", "a", "a", "c"], ids=["p", "q", "r", "s"])
+    graph = read_graph(tmp_path / "g.npz")
+    assert listed(graph) == {frozenset("pq"), frozenset("qr"), frozenset("rs")}
+    assert (graph.y.tolist(), graph.class_names) == ([1, 0, 0, 2], ("a", "b", "c"))
+    assert np.array_equal(graph.x, X)
+
+
+@pytest.mark.parametrize(("more", "nodes"), [({}, 4), ({"y": [0, 1, 0, 1, 1]}, 5), ({"num_nodes": 7}, 7)])
+def test_an_npz_without_features_gets_structural_ones(tmp_path, more, nodes):
+    np.savez(tmp_path / "g.npz", edge_index=INDEX, **more)
+    with pytest.warns(StructuralFeaturesWarning):
+        graph = read_graph(tmp_path / "g.npz")
+    assert np.array_equal(graph.x.toarray(), np.eye(nodes))
+
+
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [
+        ({"edge_index": [[0], [7]], "x": X}, "node 7 is unknown"),
+        ({"edge_index": [[0.0], [1.0]], "x": X}, "integers; got float64"),
+        ({"edge_index": [[0], [1]], "x": X, "y": [0, 1]}, "one class per node"),
+        ({"edge_index": [[0], [1]], "x": X, "edge_weight": [-1.0]}, "not negative; got -1.0"),
+        (citation_arrays(X) | {"adj_indices": [1, 2, 9]}, "unknown node or column 9"),
+        (citation_arrays(X) | {"adj_shape": [4, 5]}, "square"),
+        (citation_arrays(X[:3]), "4 .*and 3"),
+        ({"a": [1]}, "must hold a graph.*it holds a"),
+    ],
+)
+def test_an_npz_that_breaks_a_rule(tmp_path, held, words):
+    np.savez(tmp_path / "g.npz", **held)
+    with pytest.raises((ReadError, GraphError), match=words):
+        read_graph(tmp_path / "g.npz")
+
+
+# -- GraphML --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph])
+@pytest.mark.parametrize("name", ["g.graphml", "g.graphml.gz"])
+def test_graphml_is_read_as_networkx_reads_it(tmp_path, listed, kind, name):
+    made = kind()
+    for node, age, height in (("a", 31, 1.75), ("b", 25, 1.5), ("c", 4, 1.0)):
+        made.add_node(node, age=age, height=height)
+    made.add_edge("a", "b", weight=2.5)
+    made.add_edge("c", "b", weight=1.0)
+    nx.write_graphml(made, tmp_path / name)
+    graph, known = read_graph(tmp_path / name), nx.read_graphml(tmp_path / name)
+    ends = tuple if known.is_directed() else frozenset
+    assert listed(graph) == {(ends([a, b]), weight) for a, b, weight in known.edges(data="weight")}
+    assert graph.x.tolist() == [[known.nodes[node]["age"], known.nodes[node]["height"]] for node in graph.ids]
+    assert graph.directed == known.is_directed()
+
+
+def test_the_user_may_take_directions_away(tmp_path, listed):
+    nx.write_graphml(nx.DiGraph([("a", "b"), ("b", "c")]), tmp_path / "g.graphml")
+    with pytest.warns(StructuralFeaturesWarning):
+        graph = read_graph(tmp_path / "g.graphml", directed=False)
+    assert listed(graph) == {frozenset("ab"), frozenset("bc")}
+
+
+@pytest.mark.parametrize("name", ["y", "label", "class"])
+@quiet
+def test_labels_of_graphml(tmp_path, name):
+    made = nx.path_graph(["a", "b", "c"])
+    nx.set_node_attributes(made, {"a": "cat", "c": "dog"}, name)
+    nx.write_graphml(made, tmp_path / "g.graphml")
+    graph = read_graph(tmp_path / "g.graphml")
+    assert (graph.y.tolist(), graph.class_names) == ([0, -1, 1], ("cat", "dog"))
+
+
+GRAPHML = (
+    '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">{}<graph edgedefault="undirected">{}</graph></graphml>'
+)
+FEATURE = '<key id="k" for="node" attr.name="f" attr.type="double"/>'
+TWO = '<node id="a"/><node id="b"/>'
+LAUGHS = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghi", strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (GRAPHML.format("", TWO + '<edge source="a" target="c"/>'), "'c', which is unknown"),
+        (GRAPHML.format("", TWO + '<node id="a"/>'), "listed once.*'a' again"),
+        (GRAPHML.format("", "<node/>"), "'id' is missing"),
+        (GRAPHML.format("", TWO + '<edge source="a"/>'), "'target' is missing"),
+        (GRAPHML.format(FEATURE, '<node id="a"><data key="k">x</data></node>'), "'x'"),
+        (GRAPHML.format(FEATURE, '<node id="a"><data key="no">1</data></node>'), "no key no"),
+        (GRAPHML.format("", ""), "at least two nodes"),
+        (GRAPHML.format("", TWO[:40])[:120], "sound GraphML file"),
+        ("<graphml></graphml>", "sound GraphML file"),
+        ("<html/>", "sound GraphML file"),
+        ('<?xml version="1.0" encoding="klingon"?><graphml/>', "encoding"),
+        (f'<!DOCTYPE g [<!ENTITY a "{"ha" * 50}">{LAUGHS}]>' + GRAPHML.format("", "&i;"), "sound GraphML file"),
+    ],
+)
+def test_graphml_that_breaks_a_rule(write, text, words):
+    with pytest.raises(GraphproxError, match=words):
+        read_graph(write("g.graphml", text))
+
+
+# -- PyG ------------------------------------------------------------------------------------------------------------
+
+
+def data(**more):
+    return Data(edge_index=torch.tensor(INDEX), x=torch.tensor(X), y=torch.tensor(Y), **more)
+
+
+def saved(path, held, **options):
+    torch.save(held, path, **options)
+    return path
+
+
+@pytest.mark.parametrize("name", ["g.pt", "g.pth"])
+@pytest.mark.parametrize("as_dict", [False, True])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_saved_data_is_read(tmp_path, listed, name, as_dict, zipped):
+    held = data().to_dict() if as_dict else data()
+    graph = read_graph(saved(tmp_path / name, held, _use_new_zipfile_serialization=zipped))
+    assert listed(graph) == PATH
+    assert np.array_equal(graph.x, X)
+    assert graph.y.tolist() == Y.tolist()
+
+
+@pytest.mark.parametrize("layout", ["to_sparse_coo", "to_sparse_csr", "to_sparse_csc"])
+@pytest.mark.filterwarnings("ignore:Sparse CS. tensor support")
+def test_sparse_features_of_a_data_stay_sparse(tmp_path, layout):
+    held = data()
+    held.x = getattr(held.x, layout)()
+    graph = read_graph(saved(tmp_path / "g.pt", held))
+    assert graph.has_sparse_features
+    assert np.array_equal(graph.x.toarray(), X)
+
+
+def test_a_data_is_directed_unless_every_edge_goes_both_ways(tmp_path, listed):
+    held = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), x=torch.ones(3, 1), edge_weight=torch.tensor([2.0, 1.0]))
+    path = saved(tmp_path / "g.pt", held)
+    assert listed(read_graph(path)) == {((0, 1), 2.0), ((1, 2), 1.0)}
+    assert listed(read_graph(path, directed=False)) == {(frozenset({0, 1}), 2.0), (frozenset({1, 2}), 1.0)}
+
+
+@pytest.mark.parametrize(("more", "nodes"), [({}, 4), ({"num_nodes": 6}, 6)])
+def test_a_data_without_features_gets_structural_ones(tmp_path, recwarn, more, nodes):
+    path = saved(tmp_path / "g.pt", Data(edge_index=torch.tensor(INDEX), **more))
+    with pytest.warns(StructuralFeaturesWarning) as caught:
+        assert read_graph(path).num_nodes == nodes
+    assert len(caught) == 1
+
+
+class Trap:
+    def __reduce__(self):
+        return os.mkdir, ("SPRUNG",)
+
+
+@pytest.mark.parametrize("held", [Trap(), {"edge_index": Trap()}, Data(edge_index=torch.tensor(INDEX), x=Trap())])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_what_could_run_code_is_refused(tmp_path, monkeypatch, held, zipped):
+    monkeypatch.chdir(tmp_path)
+    path = saved(tmp_path / "g.pt", held, _use_new_zipfile_serialization=zipped)
+    with pytest.raises(ReadError, match="pickled objects, which could run code, and is refused"):
+        read_graph(path)
+    assert not (tmp_path / "SPRUNG").exists()
+
+
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [
+        ({"edge_index": torch.tensor([[0], [7]]), "x": torch.eye(3)}, "node 7 is unknown"),
+        ({"edge_index": [[0], [1]], "x": [[1.0], [2.0]]}, "how many nodes|tensor"),
+        ({"edge_index": torch.tensor(INDEX), "x": torch.tensor(X), "y": ["a"] * len(X)}, "y must hold class numbers"),
+        (
+            {"edge_index": torch.tensor(INDEX), "x": torch.tensor(X), "edge_weight": torch.ones(2)},
+            "sound tensors|one number per edge",
+        ),
+        ({"edge_index": torch.tensor(INDEX), "x": torch.tensor(X * np.nan)}, "finite.*nan"),
+        ({"x": torch.eye(2)}, "must hold a PyG Data; it holds dict"),
+        (Data(x=torch.eye(2)), "must have edges"),
+        (HeteroData(), "to_homogeneous"),
+        (torch.eye(2), "must hold a PyG Data; it holds Tensor"),
+        ((data().to_dict(), None), "must hold a PyG Data; it holds tuple"),
+        (Data(edge_index=torch.empty(2, 0, dtype=torch.long), num_nodes=0), "at least two nodes"),
+    ],
+)
+@quiet
+@pytest.mark.filterwarnings("ignore:Unable to accurately infer")
+def test_a_data_that_breaks_a_rule(tmp_path, held, words):
+    with pytest.raises(GraphproxError, match=words):
+        read_graph(saved(tmp_path / "g.pt", held))
+
+
+def test_keys_that_are_no_names_are_passed_over(tmp_path, listed):
+    assert listed(read_graph(saved(tmp_path / "g.pt", data().to_dict() | {1: torch.ones(2)}))) == PATH
+
+
+def test_a_gzipped_graphml_that_is_cut(write):
+    whole = gzip.compress(GRAPHML.format("", "".join(f'<node id="{i}"/>' for i in range(5000))).encode())
+    with pytest.raises(ReadError, match="ends in the middle"):
+        read_graph(write("g.graphml.gz", whole[: len(whole) // 2]))

@@ -1,0 +1,296 @@
+"""Whatever a user gives that cannot work ends with 2 and one clear sentence: no traceback, and nothing on stdout."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import pickle
+import sys
+import warnings
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from graphprox.cli import main
+
+NOISE = np.random.default_rng(0).integers(0, 256, 4000, dtype=np.uint8).tobytes()
+PATH = "a,b\nb,c\n"
+
+
+@pytest.fixture
+def refused(monkeypatch, capsys, no_data):
+    """Run the program in this process on what cannot work; the sentence that it ends with."""
+
+    def refused(*arguments):
+        monkeypatch.setattr(sys, "argv", ["graphprox", *map(str, arguments)])
+        with warnings.catch_warnings(action="default"), pytest.raises(SystemExit) as stopped:
+            main()
+        printed = capsys.readouterr()
+        return sentence(stopped.value.code, printed.out, printed.err)
+
+    return refused
+
+
+def sentence(code, out, err):
+    assert (code, out) == (2, ""), err
+    assert "Traceback" not in err
+    lines = [line for line in err.splitlines() if not line.startswith("warning: ")]
+    assert len(lines) == 1, err
+    assert lines[0].startswith("error: ")
+    return lines[0]
+
+
+def put(folder, **files):
+    """Write files named as ``edges_csv``; the path of each."""
+    paths = []
+    for name, content in files.items():
+        path = folder / name.replace("_", ".", 1).replace("_", ".")
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        paths.append(path)
+    return paths
+
+
+def through(write):
+    held = io.BytesIO()
+    write(held)
+    return held.getvalue()
+
+
+def npz(**arrays):
+    return through(lambda file: np.savez(file, **arrays))
+
+
+def npy(array):
+    return through(lambda file: np.save(file, array, allow_pickle=True))
+
+
+def pt(held):
+    return through(lambda file: torch.save(held, file))
+
+
+def parquet(**columns):
+    return through(lambda file: pa.parquet.write_table(pa.table(columns), file))
+
+
+def graphml(graph):
+    return "\n".join(nx.generate_graphml(graph))
+
+
+# -- files that are not what they should be -------------------------------------------------------------------------
+
+GRAPH_ENDINGS = ("csv", "tsv", "txt", "edgelist", "parquet", "npz", "graphml", "pt", "csv.gz")
+ATTRIBUTE_ENDINGS = ("csv", "tsv", "parquet", "npz", "npy", "svmlight", "csv.gz")
+ROLES = [(None, each) for each in GRAPH_ENDINGS] + [
+    (option, each) for option in ("--features", "--labels") for each in ATTRIBUTE_ENDINGS
+]
+
+
+@pytest.mark.parametrize(("option", "ending"), ROLES)
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(None, "does not exist"), (b"", "empty"), ("directory", "it is a directory"), (NOISE, "as its name says")],
+    ids=["missing", "empty", "directory", "noise"],
+)
+def test_a_file_that_is_none(refused, tmp_path, option, ending, content, words):
+    path = tmp_path / f"given.{ending}"
+    if content == "directory":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content)
+    arguments = [path] if option is None else [*put(tmp_path, edges_csv=PATH), option, path]
+    said = refused("info", *arguments)
+    assert words in said
+    assert str(path) in said
+
+
+LONG = pd.DataFrame({"source": np.arange(3000), "target": np.random.default_rng(1).permutation(3000)})
+INDEX = LONG.to_numpy().T.copy()
+WHOLE = {
+    "csv.gz": gzip.compress(LONG.to_csv(index=False).encode()),
+    "parquet": through(LONG.to_parquet),
+    "npz": npz(edge_index=INDEX, x=np.ones((3000, 1))),
+    "pt": pt(Data(edge_index=torch.tensor(INDEX), x=torch.ones(3000, 1))),
+    "graphml": graphml(nx.path_graph(50)).encode(),
+    "npy": npy(np.ones((3000, 3))),
+    "svmlight.gz": gzip.compress(b"".join(b"1 1:%d\n" % i for i in range(3000))),
+}
+
+
+@pytest.mark.parametrize("ending", WHOLE)
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
+def test_a_file_that_is_cut_in_the_middle(refused, tmp_path, ending, share):
+    whole = WHOLE[ending]
+    path = tmp_path / f"given.{ending}"
+    path.write_bytes(whole[: int(share * len(whole))])
+    edges = [*put(tmp_path, edges_csv="0,1\n1,2\n"), "--features"] if ending in ("npy", "svmlight.gz") else []
+    assert str(path) in refused("info", *edges, path)
+
+
+# -- contents that break a rule -------------------------------------------------------------------------------------
+
+EDGES = {
+    "negative weight": ("a,b,1\nb,c,-2\n", ["not negative", "row 2", "-2"]),
+    "NaN weight": ("a,b,1\nb,c,nan\n", ["finite", "row 2", "nan"]),
+    "no weight": ("source,target,weight\na,b,1\nb,c,\n", ["row 3", "none"]),
+    "infinite weight": ("a,b,1\nb,c,inf\n", ["finite", "row 2", "inf"]),
+    "weight beyond float32": ("a,b,1\nb,c,1e39\n", ["finite", "1e+39"]),
+    "weight in words": ("source,target,weight\na,b,1\nb,c,much\n", ["must be numbers", "row 3", "'much'"]),
+    "weight with a comma": ("source;target;weight\na;b;0,5\nb;c;1\n", ["must be numbers", "row 2", "'0,5'"]),
+    "a row too long": ("a,b\nb,c\nc,d,5\n", ["2 cells", "row 3 has 3", "'c,d,5'"]),
+    "a row too short": ("source,target,weight\na,b,1\nb,c\n", ["3 cells", "row 3 has 2"]),
+    "no id": ("a,b\n,c\n", ["row 2", "lacks one"]),
+    "one column": ("a\nb\n", ["two ids", "'a'"]),
+    "no edges": ("source,target\n", ["at least one edge"]),
+    "comments alone": ("# nothing\n", ["it has none"]),
+    "one node": ("a,a\n", ["at least two nodes", "got 1"]),
+    "ids beyond 2^63": ("1,2\n2,9223372036854775808\n", ["below 2^63", "9223372036854775808"]),
+    "an open quote": ('a,b\nb,"c\nc,d\n', ["quote must be closed"]),
+    "another encoding": ("é,b\n".encode("latin-1"), ["UTF-8"]),
+    "another encoding far down": (b"a,b\n" * 30_000 + "é,b\n".encode("latin-1"), ["UTF8"]),
+}
+
+
+@pytest.mark.parametrize("case", EDGES)
+def test_an_edge_list_that_breaks_a_rule(refused, tmp_path, case):
+    content, words = EDGES[case]
+    said = refused("info", *put(tmp_path, edges_csv=content))
+    assert all(word in said for word in words), said
+
+
+FEATURES = {
+    "an edge to an unknown node": ("a,1\nb,2\n", ["unknown nodes: 'c'"]),
+    "a row twice": ("a,1\nb,2\nc,3\nb,4\n", ["several for 'b'"]),
+    "a row too long": ("id,f\na,1\nb,2,9\nc,3\n", ["2 cells", "row 3 has 3"]),
+    "NaN": ("a,1\nb,nan\nc,3\n", ["finite", "nan", "'b'"]),
+    "infinity": ("a,1\nb,2\nc,-inf\n", ["finite", "-inf", "'c'"]),
+    "an empty cell": ("a,1,1\nb,,2\nc,3,3\n", ["finite", "nan", "'b'"]),
+    "a word": ("a,1,1\nb,2,tall\nc,3,3\n", ["must be numbers", "column 3", "row 2", "'tall'"]),
+    "NA": ("a,1,1\nb,2,NA\nc,3,3\n", ["must be numbers", "row 2", "'NA'"]),
+    "ids alone": ("a\nb\nc\n", ["id alone"]),
+    "no id": ("a,1\n,2\nc,3\n", ["row 2", "lacks one"]),
+    "ids beyond 2^63": ("1,1\n99999999999999999999,2\n", ["below 2^63"]),
+}
+
+
+@pytest.mark.parametrize("case", FEATURES)
+def test_features_that_break_a_rule(refused, tmp_path, case):
+    content, words = FEATURES[case]
+    edges, features = put(tmp_path, edges_csv=PATH, features_csv=content)
+    said = refused("info", edges, "--features", features)
+    assert all(word in said for word in words), said
+
+
+LABELS = {
+    "an unknown node": ("a,cat\nzoe,dog\n", ["unknown nodes: 'zoe'"]),
+    "a label twice": ("a,cat\nb,dog\na,dog\n", ["one label", "several for 'a'"]),
+    "three columns": ("a,cat,1\nb,dog,2\n", ["an id and a label", "3 cells"]),
+    "a row too short": ("a,cat\nb\n", ["2 cells", "row 2 has 1"]),
+}
+
+
+@pytest.mark.parametrize("case", LABELS)
+def test_labels_that_break_a_rule(refused, tmp_path, case):
+    content, words = LABELS[case]
+    edges, labels = put(tmp_path, edges_csv=PATH, labels_csv=content)
+    said = refused("info", edges, "--labels", labels)
+    assert all(word in said for word in words), said
+
+
+TWO = nx.Graph([("a", "b")])
+UNKNOWN_END = graphml(TWO).replace('target="b"', 'target="zoe"')
+NO_EDGES = nx.empty_graph(["a", "b"])
+WHOLE_GRAPHS = {
+    "npz, an unknown node": ({"g_npz": npz(edge_index=[[0], [7]], x=np.eye(3))}, ["node 7 is unknown"]),
+    "npz, no nodes": ({"g_npz": npz(edge_index=np.empty((2, 0), int), x=np.empty((0, 1)))}, ["at least two nodes"]),
+    "npz, one node": ({"g_npz": npz(edge_index=[[0], [0]], x=[[1.0]])}, ["at least two nodes", "got 1"]),
+    "npz, no edges": ({"g_npz": npz(edge_index=np.empty((2, 0), int), x=np.eye(2))}, ["at least one edge"]),
+    "npz, NaN": ({"g_npz": npz(edge_index=[[0], [1]], x=[[1.0], [np.nan]], ids=["p", "q"])}, ["nan", "'q'"]),
+    "npz, negative weights": ({"g_npz": npz(edge_index=[[0], [1]], x=np.eye(2), edge_weight=[-1.0])}, ["not negative"]),
+    "npz, no graph": ({"g_npz": npz(a=[1])}, ["must hold a graph", "it holds a"]),
+    "graphml, an unknown node": ({"g_graphml": UNKNOWN_END}, ["'zoe', which is unknown"]),
+    "graphml, no nodes": ({"g_graphml": graphml(nx.Graph())}, ["at least two nodes"]),
+    "graphml, one node": ({"g_graphml": graphml(nx.empty_graph(["a"]))}, ["at least two nodes"]),
+    "graphml, no edges": ({"g_graphml": graphml(NO_EDGES)}, ["at least one edge"]),
+    "pt, an unknown node": ({"g_pt": pt(Data(edge_index=torch.tensor([[0], [7]]), x=torch.eye(3)))}, ["node 7"]),
+    "pt, no edges": ({"g_pt": pt(Data(edge_index=torch.empty(2, 0).long(), x=torch.eye(3)))}, ["at least one edge"]),
+    "pt, no Data": ({"g_pt": pt(torch.eye(3))}, ["must hold a PyG Data"]),
+    "parquet, ids beyond 2^63": ({"g_parquet": parquet(a=pa.array([2**63], pa.uint64()), b=[1])}, ["below 2^63"]),
+    "parquet, no edges": ({"g_parquet": parquet(a=pa.array([], pa.int64()), b=pa.array([], pa.int64()))}, ["one edge"]),
+    "parquet, NaN weight": ({"g_parquet": parquet(a=["p"], b=["q"], weight=[float("nan")])}, ["finite", "row 1"]),
+    "an ending that nobody knows": ({"g_docx": "hello"}, ["ending", ".csv", "'g.docx'"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WHOLE_GRAPHS)
+def test_a_graph_that_breaks_a_rule(refused, tmp_path, case):
+    files, words = WHOLE_GRAPHS[case]
+    said = refused("info", *put(tmp_path, **files))
+    assert all(word in said for word in words), said
+
+
+# -- pickles --------------------------------------------------------------------------------------------------------
+
+
+class Trap:
+    """What creates a directory when it is unpickled."""
+
+    def __reduce__(self):
+        return os.mkdir, ("SPRUNG",)
+
+
+TRAPS = np.array([[Trap()], [Trap()]], object)
+CAUGHT = {
+    "graph npz": ([], {"g_npz": npz(edge_index=TRAPS, x=TRAPS)}),
+    "graph pt": ([], {"g_pt": pt({"edge_index": Trap()})}),
+    "graph pt of a Data": ([], {"g_pt": pt(Data(edge_index=torch.tensor([[0], [1]]), x=Trap()))}),
+    "bare pickle as pt": ([], {"g_pt": pickle.dumps(Trap())}),
+    "bare pickle as npz": ([], {"g_npz": pickle.dumps(Trap())}),
+    "features npy": (["--features"], {"x_npy": npy(TRAPS)}),
+    "features npz": (["--features"], {"x_npz": npz(x=TRAPS)}),
+    "features npz, ids": (["--features"], {"x_npz": npz(x=np.eye(2), ids=TRAPS[:, 0])}),
+    "features npz, sparse": (["--features"], {"x_npz": npz(data=TRAPS[:, 0], indices=[0], indptr=[0], shape=[1, 1])}),
+    "labels npy": (["--labels"], {"y_npy": npy(TRAPS[:, 0])}),
+    "labels npz": (["--labels"], {"y_npz": npz(y=TRAPS[:, 0])}),
+    "bare pickle as npy": (["--labels"], {"y_npy": pickle.dumps(Trap())}),
+}
+
+
+def test_the_trap_works(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pickle.loads(pickle.dumps(Trap()))
+    assert (tmp_path / "SPRUNG").exists()
+
+
+@pytest.mark.parametrize("case", CAUGHT)
+def test_pickled_objects_are_refused_and_never_run(refused, tmp_path, monkeypatch, case):
+    option, files = CAUGHT[case]
+    monkeypatch.chdir(tmp_path)
+    arguments = [*put(tmp_path, edges_csv=PATH), *option] if option else []
+    said = refused("info", *arguments, *put(tmp_path, **files))
+    assert "refused" in said or ("bare pickle" in case and "as its name says" in said)
+    assert not (tmp_path / "SPRUNG").exists()
+
+
+# -- names and options ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("Coraa", "Cora"), ("cora", "Cora"), ("sythetic", "synthetic"), ("Citeser", "CiteSeer")]
+)
+def test_a_name_that_is_nearly_a_data_set(refused, name, meant):
+    assert f"did you mean {meant}?" in refused("info", name)
+
+
+def test_a_name_that_is_like_nothing(refused):
+    assert "`graphprox datasets` lists them" in refused("info", "zzzzzz")
+
+
+def test_features_do_not_go_with_a_data_set(refused, tmp_path):
+    assert "must go with a file" in refused("info", "synthetic", "--features", *put(tmp_path, x_csv="a,1\n"))

@@ -1,0 +1,71 @@
+"""The docs show the house as it is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import graphprox
+from graphprox import CATALOGUE
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "graphprox"
+
+
+def documented_modules() -> set[str]:
+    """The files that the drawing of the rooms lists below src/graphprox, by their paths."""
+    drawing = (
+        (ROOT / "docs" / "architecture.md").read_text().partition("    src/graphprox/\n")[2].partition("    tests/")[0]
+    )
+    room, modules = "", set()
+    for indent, name in re.findall(r"^ {4}( +)(\S+)", drawing, flags=re.MULTILINE):
+        if name.endswith("/"):
+            room = name
+        else:
+            modules.add(name if len(indent) == 2 else room + name)
+    return modules
+
+
+def test_the_architecture_lists_every_module_and_no_other():
+    modules = {str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"}
+    assert documented_modules() == modules
+
+
+def test_the_table_of_data_sets_is_the_catalogue():
+    table = (ROOT / "docs" / "data.md").read_text()
+    for entry in CATALOGUE.values():
+        counts = (
+            entry.name,
+            f"{entry.nodes:,}",
+            f"{entry.edges:,}",
+            f"{entry.features:,}",
+            entry.classes,
+            entry.splits,
+        )
+        assert "| " + " | ".join(map(str, counts)) + " |" in table
+
+
+def test_public_names_are_pinned():
+    assert graphprox.__all__ == sorted(graphprox.__all__)
+    assert set(graphprox.__all__) == {
+        *("CATALOGUE", "Dataset", "DatasetError", "EdgeSplit", "Graph", "GraphError", "GraphproxError"),
+        *("GraphproxWarning", "IgnoredInputWarning", "NodeSplit", "ParameterError", "ReadError", "Statistics"),
+        *("StructuralFeaturesWarning", "WriteError", "edge_homophily", "edge_split", "load", "load_dataset"),
+        *("random_split", "read_graph", "statistics", "synthetic", "write_embedding"),
+    }
+
+
+def test_every_public_name_says_what_it_is():
+    assert all(getattr(graphprox, name).__doc__ for name in graphprox.__all__ if name != "CATALOGUE")
+
+
+def test_modules_stand_below_those_they_use():
+    """Imports point the way the data goes: from the graph outwards, never back."""
+    rank = {"errors": 0, "arrays": 1, "edges": 2, "structural": 2, "graph": 3, "interop": 4, "splits": 4}
+    rank |= {"statistics": 5, "io": 5, "datasets": 6, "loading": 7, "cli": 8}
+    for path in PACKAGE.rglob("*.py"):
+        own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        if own == "__init__":
+            continue
+        top_level = re.findall(r"^from graphprox\.(\w+)", path.read_text(), flags=re.MULTILINE)
+        assert all(rank[used] < rank[own] or used == own for used in top_level), path
