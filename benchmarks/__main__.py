@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("reading", "generating")
+NAMES = ("reading", "generating", "views")
 
 
 def main(names: list[str]) -> None:

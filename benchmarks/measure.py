@@ -7,6 +7,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,18 +19,20 @@ class Measured:
 
     seconds: float
     peak_mb: float
+    result: Any = None  # what the call of the best run returned
 
 
 def measure(call: Callable[..., Any], *arguments: Any, repeat: int = 3) -> Measured:
     """Measure ``call(*arguments)``; the function is imported and called once before, so that imports do not count."""
     runs = []
     for _ in range(repeat):
-        with multiprocessing.get_context("spawn").Pool(1) as process:
-            runs.append(process.apply(_timed, (call, arguments)))
-    return Measured(min(seconds for seconds, _ in runs), max(peak for _, peak in runs) / 2**20)
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+            runs.append(process.submit(_timed, call, arguments).result())
+    best = min(runs, key=lambda run: run[0])
+    return Measured(best[0], max(peak for _, peak, _ in runs) / 2**20, best[2])
 
 
-def _timed(call: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[float, float]:
+def _timed(call: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[float, float, Any]:
     warm_up = getattr(call, "warm_up", None)
     if warm_up is not None:
         warm_up()
@@ -38,8 +41,8 @@ def _timed(call: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[float,
     result = call(*arguments)
     seconds = time.perf_counter() - start
     peak = _peak() - before
-    del result
-    return seconds, peak
+    # Only figures are sent back: a graph would be pickled, and nobody wants it.
+    return seconds, peak, result if isinstance(result, float | dict) else None
 
 
 def _reset_peak() -> int:

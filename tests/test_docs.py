@@ -49,7 +49,15 @@ def test_public_names_are_pinned():
     assert graphprox.__all__ == sorted(graphprox.__all__)
     assert set(graphprox.__all__) == {
         *("CATALOGUE", "Dataset", "DatasetError", "EdgeSplit", "Graph", "GraphError", "GraphproxError"),
-        *("GraphproxWarning", "IgnoredInputWarning", "NodeSplit", "ParameterError", "ReadError", "Statistics"),
+        *(
+            "GraphproxWarning",
+            "IgnoredInputWarning",
+            "LowRecallWarning",
+            "NodeSplit",
+            "ParameterError",
+            "ReadError",
+            "Statistics",
+        ),
         *("StructuralFeaturesWarning", "WriteError", "edge_homophily", "edge_split", "load", "load_dataset"),
         *("random_split", "read_graph", "statistics", "synthetic", "write_embedding"),
     }
@@ -62,7 +70,8 @@ def test_every_public_name_says_what_it_is():
 def test_modules_stand_below_those_they_use():
     """Imports point the way the data goes: from the graph outwards, never back."""
     rank = {"errors": 0, "arrays": 1, "edges": 2, "structural": 2, "graph": 3, "interop": 4, "splits": 4}
-    rank |= {"statistics": 5, "io": 5, "datasets": 6, "loading": 7, "cli": 8}
+    rank |= {"memory": 0, "statistics": 5, "io": 5, "datasets": 6, "proximity": 6, "loading": 7, "experiments": 8}
+    rank |= {"cli": 9}
     for path in PACKAGE.rglob("*.py"):
         own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
         if own == "__init__":

@@ -27,7 +27,7 @@ def test_the_two_commands_come_first_and_exist():
     assert "make test" in (ROOT / ".ci" / "run").read_text().splitlines()
 
 
-def test_the_tour_runs(tmp_path, monkeypatch):
+def test_the_tour_runs(tmp_path, monkeypatch, no_data):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for language, block in BLOCKS[1:]:
@@ -39,6 +39,16 @@ def test_the_tour_runs(tmp_path, monkeypatch):
         else:
             run_commands(block)
     assert (tmp_path / "vectors.parquet").exists()
+
+
+def test_the_page_on_views_runs(no_data):
+    names: dict[str, object] = {}
+    page = (ROOT / "docs" / "views.md").read_text()
+    for block in re.findall(r"^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL):
+        exec(compile(block, "views.md", "exec"), names)
+    assert names["edges"].shape == (2, 5040)
+    assert names["data"].topology_edge_index.shape == (2, 5040)
+    assert names["ranking"].neighbors.shape == (840, 5)
 
 
 def run_commands(block: str) -> None:

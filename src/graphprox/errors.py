@@ -9,6 +9,7 @@
 
     GraphproxWarning               the work goes on, but not quite as asked
     ├── StructuralFeaturesWarning  the graph has no features and got structural ones
+    ├── LowRecallWarning           an approximate search missed more than a few neighbours
     └── IgnoredInputWarning        something that was given, such as edge weights, is not used
 
 Every message is one sentence: the rule, what came, what to do.
@@ -45,6 +46,10 @@ class GraphproxWarning(UserWarning):
 
 class StructuralFeaturesWarning(GraphproxWarning):
     """The graph has no features and got structural ones."""
+
+
+class LowRecallWarning(GraphproxWarning):
+    """An approximate search missed more than a few of the nearest neighbours."""
 
 
 class IgnoredInputWarning(GraphproxWarning):

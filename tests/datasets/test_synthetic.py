@@ -306,3 +306,21 @@ def test_an_option_outside_its_range_is_refused(option, message):
 @pytest.mark.parametrize("edges_per_node", [1.77, 22.61])
 def test_the_limits_that_the_message_names_are_allowed(edges_per_node):
     assert synthetic(edges_per_node=edges_per_node).num_edges == round(840 * edges_per_node)
+
+
+def test_style_is_what_nodes_have_in_common_with_their_circle():
+    def nearest(style: float) -> float:
+        x = synthetic(nodes=2000, features=100, style=style).x
+        unit = x / np.linalg.norm(x, axis=1, keepdims=True)
+        return float(np.sort(unit @ unit.T, axis=1)[:, -11].mean())  # of the tenth nearest
+
+    assert nearest(0.9) > nearest(0.5) + 0.05 > nearest(0.0) + 0.1
+    # Without it nothing but the circle's own noise is left out: the classes are told apart as before.
+    assert np.array_equal(synthetic(nodes=300).y, synthetic(nodes=300, style=0.9).y)
+    assert np.array_equal(synthetic(nodes=300).edge_index, synthetic(nodes=300, style=0.9).edge_index)
+
+
+@pytest.mark.parametrize("style", [-0.1, 1.1, float("nan")])
+def test_style_is_a_correlation(style):
+    with pytest.raises(ParameterError, match=r"style must lie in 0\.\.1"):
+        synthetic(style=style)

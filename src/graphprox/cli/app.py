@@ -14,6 +14,8 @@ from rich.markup import escape
 import graphprox
 from graphprox.cli.datasets import datasets
 from graphprox.cli.info import info
+from graphprox.cli.paper import paper
+from graphprox.cli.views import views
 from graphprox.errors import GraphproxError, GraphproxWarning
 
 USER_ERROR, OUR_ERROR, INTERRUPTED = 2, 1, 130
@@ -28,6 +30,8 @@ app = typer.Typer(
 )
 app.command()(datasets)
 app.command()(info)
+app.command()(views)
+app.add_typer(paper, name="paper")
 
 
 def _print_version(asked: bool) -> None:

@@ -68,5 +68,8 @@ HeaderOption = Annotated[
         show_default=False,
     ),
 ]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, help="What chance draws from: the same seed, the same bytes.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 VerboseOption = Annotated[bool, typer.Option("--verbose", help="Show the traceback of an error.")]

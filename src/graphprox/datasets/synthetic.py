@@ -54,6 +54,7 @@ FELLOW_SHARE = 0.4
 # Of the pairs that readers and popular writers can form: links are drawn until all differ, which must not take long.
 MAX_DENSITY = 0.75
 
+CIRCLE_SIZE = 20
 MAX_NOISE = 1000
 ROWS_AT_ONCE = 1 << 16
 STREAM = 1741  # any number
@@ -66,6 +67,7 @@ def synthetic(
     features: int = 32,
     homophily: float = 0.95,
     noise: float = 0.7,
+    style: float = 0.0,
     seed: int = 0,
 ) -> Graph:
     """An undirected graph of seven classes that only edges, features and local structure together tell apart.
@@ -74,8 +76,10 @@ def synthetic(
     the number of nodes: the groups take what their shape needs, readers and writers the rest. ``features`` is the
     number of words; how much a node uses each is dense and never negative. ``homophily`` is the share of the links
     that go where the class says, in so far as it says anything: at 0.5 readers link to both topics alike. ``noise``
-    is the standard deviation of the use of a word, where it being one's own or not makes a difference of 1. The same
-    arguments give the same bytes.
+    is the standard deviation of the use of a word, where it being one's own or not makes a difference of 1. ``style``
+    is how much of it, as a correlation, a node has in common with its circle, some twenty nodes of the same words: at
+    0 chance alone makes one of a million nearer than another, and no approximate search finds the nearest. The
+    same arguments give the same bytes.
 
     >>> graph = synthetic()
     >>> graph
@@ -83,7 +87,7 @@ def synthetic(
     >>> [graph.class_names[each] for each in graph.y[:3]]
     ['ring members', 'arts writers', 'arts writers']
     """
-    _check(nodes=nodes, features=features, homophily=homophily, noise=noise, seed=seed)
+    _check(nodes=nodes, features=features, homophily=homophily, noise=noise, style=style, seed=seed)
     # A stream of its own: default_rng(seed).permutation(nodes), as a split would draw it, must not undo the shuffle.
     rng = np.random.default_rng([seed, STREAM])
     layout = _layout(nodes)
@@ -91,14 +95,14 @@ def synthetic(
     edges = place[_edges(layout, edges_per_node, homophily=homophily, rng=rng)]
     y = np.empty(nodes, np.int64)
     y[place] = layout.y
-    x = _words(VOCABULARY[y], features=features, noise=noise, rng=rng)
+    x = _words(VOCABULARY[y], features=features, noise=noise, style=style, rng=rng)
     return Graph(frozen(x), edges, y=frozen(y), class_names=CLASS_NAMES)
 
 
 # -- the rules ------------------------------------------------------------------------------------------------------
 
 
-def _check(*, nodes: int, features: int, homophily: float, noise: float, seed: int) -> None:
+def _check(*, nodes: int, features: int, homophily: float, noise: float, style: float, seed: int) -> None:
     _check_whole("nodes", nodes, least=MIN_NODES, why="so that every class has its groups")
     _check_whole("features", features, least=NUM_VOCABULARIES, why="a word for each kind of speaker")
     _check_whole("seed", seed, least=0, why="as numpy's generators ask")
@@ -106,6 +110,8 @@ def _check(*, nodes: int, features: int, homophily: float, noise: float, seed: i
         raise ParameterError(f"homophily must lie in 0..1, as it is a share of links; got {homophily}")
     if not 0 <= noise <= MAX_NOISE:
         raise ParameterError(f"noise must lie in 0..{MAX_NOISE}, as it is a standard deviation; got {noise}")
+    if not 0 <= style <= 1:
+        raise ParameterError(f"style must lie in 0..1, as it is a correlation; got {style}")
 
 
 def _check_whole(name: str, value: int, *, least: int, why: str) -> None:
@@ -248,12 +254,17 @@ def _one_of(start: IntArray, size: IntArray, source: IntArray, rng: Generator) -
     return start + np.where(within, (place + 1 + step) % size, step)
 
 
-def _words(vocabulary: IntArray, *, features: int, noise: float, rng: Generator) -> FloatArray:
+def _words(vocabulary: IntArray, *, features: int, noise: float, style: float, rng: Generator) -> FloatArray:
     """How much each node uses each word, (nodes, features): its own by 1 more than the others', and never below 0."""
     x = rng.standard_normal((len(vocabulary), features), dtype=np.float32)
+    circles = max(1, len(vocabulary) // (NUM_VOCABULARIES * CIRCLE_SIZE))
+    circle = vocabulary * circles + rng.integers(circles, size=len(vocabulary))
+    common = rng.standard_normal((NUM_VOCABULARIES * circles, features), dtype=np.float32) * np.float32(style**0.5)
     own = (np.arange(features) % NUM_VOCABULARIES == np.arange(NUM_VOCABULARIES)[:, None]).astype(np.float32)
     for first in range(0, len(x), ROWS_AT_ONCE):  # in parts, or a second matrix of the size of x would be needed
         rows = slice(first, first + ROWS_AT_ONCE)
+        x[rows] *= np.float32((1 - style) ** 0.5)
+        x[rows] += common[circle[rows]]
         x[rows] *= np.float32(noise)
         x[rows] += own[vocabulary[rows]]
         np.maximum(x[rows], 0, out=x[rows])

@@ -85,6 +85,16 @@ def written_whole(*paths: Path) -> Iterator[tuple[Path, ...]]:
             raise WriteError(f"{paths[0]} cannot be written: {reason(error)}; nothing is left of it") from None
 
 
+def writable_folder(path: Path) -> Path:
+    """The folder, made if need be, to which files can be written: better known before hours of work than after."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            return path
+    except OSError as error:
+        raise WriteError(f"{path} must be a folder that can be written to: {reason(error)}") from None
+
+
 def _target(path: Path) -> Path:
     """Where a path leads in the end; what stands there already must be a file that may be written."""
     target = Path(os.path.realpath(path))  # a link stays a link, to the new file

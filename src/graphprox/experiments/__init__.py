@@ -1,0 +1,1 @@
+"""Measurements of the paper, made again."""
