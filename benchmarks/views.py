@@ -18,7 +18,7 @@ from benchmarks.measure import Measured, measure
 
 Row = dict[str, object]
 SMALL, LARGE = 10**5, 10**6
-# Nodes have something in common with some twenty others, as real ones do; without, all are equally far from each other.
+# The default: nodes have something in common with some twenty others, as real ones do; without, all are equally far.
 STYLE = 0.9
 
 
@@ -253,7 +253,7 @@ def rank_synthetic(nodes: int) -> dict[str, float]:
     from graphprox import synthetic
     from graphprox.proximity import rank, topology
 
-    graph = synthetic(nodes=nodes, edges_per_node=10, features=100, style=STYLE).without_labels()
+    graph = synthetic(nodes=nodes, edges_per_node=10, features=100).without_labels()
     told: dict[str, float] = {}
     began = time.perf_counter()
     feature = rank(graph.x)
@@ -275,6 +275,44 @@ def growth() -> Iterator[Row]:
     recalls = ", ".join(f"{name} {large.result[name]:.3f}" for name in large.result if name.endswith("recall"))
     totals = [sum(each.result[name] for name in stages) for each in (small, large)]
     yield _grown("both views", *totals, f"{large.peak_mb:,.0f} MB; {recalls}")
+    yield from floors(large.result)
+
+
+# What a stage at a million nodes cannot do without: the steps of the walks, each of which reads a neighbour anywhere in
+# the graph; and a look at each of the 25 rows that are listed for a row, 10 of which are kept.
+STEPS, ENTRIES = LARGE * 30 * 10, 2 * 10 * LARGE
+LISTED, ROWS_AT_ONCE = 25 * LARGE, 10**5
+
+
+def read_at_random() -> float:
+    """Seconds for as many reads of four bytes as the walks make, one thread, positions drawn beforehand."""
+    entries, at_once = np.zeros(ENTRIES, np.int32), 10**7
+    positions = np.random.default_rng(0).integers(ENTRIES, size=at_once)
+    return _seconds(lambda: [entries.take(positions) for _ in range(STEPS // at_once)])
+
+
+def gather_at_random(columns: int) -> float:
+    """Seconds for as many reads of whole rows as the search must make at least, one thread."""
+    rows = np.zeros((LARGE, columns), np.float32)
+    chosen = np.random.default_rng(0).integers(LARGE, size=ROWS_AT_ONCE)
+    return _seconds(lambda: [rows.take(chosen, axis=0) for _ in range(LISTED // ROWS_AT_ONCE)])
+
+
+def floors(measured: dict[str, float]) -> Iterator[Row]:
+    needed = {
+        "topology descriptor": (f"{STEPS:,} random reads of 4 bytes", (read_at_random,)),
+        "feature search": (f"{LISTED:,} random reads of 400 bytes", (gather_at_random, 100)),
+        "topology search": (f"{LISTED:,} random reads of 800 bytes", (gather_at_random, 200)),
+    }
+    for name, (reads, call) in needed.items():
+        floor = _told(measure(*call, repeat=1))
+        yield {
+            "what": f"{name}, synthetic of {LARGE:,} nodes",
+            "seconds": f"{measured[name]:.0f}",
+            "reference": f"its floor, {reads} by one thread: {floor:.1f} s",
+            "ratio": f"{measured[name] / floor:.0f} x the floor",
+            "peak memory": "",
+        }
 
 
 def _grown(name: str, small: float, large: float, memory: str) -> Row:

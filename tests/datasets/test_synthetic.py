@@ -104,7 +104,7 @@ def test_each_pair_tells_more_than_one_and_less_than_three(graph, seen, pair):
 
 
 def test_whom_one_links_to_may_be_seen_in_the_neighbours_features(graph, seen):
-    assert probe(seen, graph, "features neighbours structure") > 90
+    assert probe(seen, graph, "features neighbours structure") > 88
 
 
 def test_smoothed_features_leave_something_to_learn(graph, seen):
@@ -315,9 +315,10 @@ def test_style_is_what_nodes_have_in_common_with_their_circle():
         return float(np.sort(unit @ unit.T, axis=1)[:, -11].mean())  # of the tenth nearest
 
     assert nearest(0.9) > nearest(0.5) + 0.05 > nearest(0.0) + 0.1
-    # Without it nothing but the circle's own noise is left out: the classes are told apart as before.
-    assert np.array_equal(synthetic(nodes=300).y, synthetic(nodes=300, style=0.9).y)
-    assert np.array_equal(synthetic(nodes=300).edge_index, synthetic(nodes=300, style=0.9).edge_index)
+    plain, styled = synthetic(nodes=300, style=0.0), synthetic(nodes=300, style=0.9)
+    assert np.array_equal(plain.y, styled.y)
+    assert np.array_equal(plain.edge_index, styled.edge_index)
+    assert not np.array_equal(plain.x, styled.x)
 
 
 @pytest.mark.parametrize("style", [-0.1, 1.1, float("nan")])
