@@ -10,24 +10,9 @@ from pathlib import Path
 import pytest
 
 import graphprox
-from graphprox.cli import main
 from graphprox.cli.info import sparkline
 
 PROGRAM = Path(sys.executable).with_name("graphprox")
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """The program in this process: exit code, what it printed, what it complained of."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["graphprox", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        printed = capsys.readouterr()
-        return stopped.value.code or 0, printed.out, printed.err
-
-    return run
 
 
 @pytest.fixture

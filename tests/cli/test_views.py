@@ -1,25 +1,16 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
 import pytest
 
-from graphprox.cli import main
 from graphprox.proximity import Ranking
 
 
-@pytest.fixture
-def run(monkeypatch, capsys, no_data):
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["graphprox", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        printed = capsys.readouterr()
-        return stopped.value.code or 0, printed.out, printed.err
-
-    return run
+@pytest.fixture(autouse=True)
+def own_cache(no_data):
+    """No test finds rankings that another made."""
 
 
 def test_views_writes_and_tells(run, tmp_path):

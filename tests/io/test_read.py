@@ -129,7 +129,8 @@ def test_a_large_graph_gets_its_degree_one_hot(tmp_path):
 
 def test_features_that_are_given_need_no_warning(write):
     with warnings.catch_warnings(action="error"):
-        read_graph(write("e.csv", "a,b\nb,c\n"), features=write("x.csv", "a,1\nb,2\nc,3\n"))
+        graph = read_graph(write("e.csv", "a,b\nb,c\n"), features=write("x.csv", "a,1\nb,2\nc,3\n"))
+    assert graph.x.tolist() == [[1], [2], [3]]
 
 
 # -- what does not fit together -------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Any
 
 from graphprox.datasets.catalogue import Entry
 from graphprox.errors import DatasetError
+from graphprox.io.files import cache_folder
 
 DATA_VARIABLE = "GRAPHPROX_DATA"
 
@@ -31,8 +32,7 @@ def data_directory(given: str | Path | None) -> Path | None:
 
 def cache_directory() -> Path:
     """Where downloads are kept: ``graphprox`` below XDG_CACHE_HOME, or below ``~/.cache``."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "graphprox" / "datasets"
+    return cache_folder("datasets")
 
 
 def folder_at_hand(entry: Entry, data: str | Path | None) -> Path | None:

@@ -50,6 +50,12 @@ def is_gzipped(path: Path) -> bool:
     return path.suffix.lower() == ".gz"
 
 
+def cache_folder(name: str) -> Path:
+    """Where something is kept for next time: ``graphprox/NAME`` below XDG_CACHE_HOME, or below ``~/.cache``."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "graphprox" / name
+
+
 def reason(error: BaseException) -> str:
     r"""What a library or the system says went wrong, as a clause: its first sentence, on one line.
 

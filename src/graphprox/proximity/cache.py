@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from graphprox.errors import GraphproxWarning, ParameterError, ReadError, WriteError
 from graphprox.graph import Graph
-from graphprox.io.files import reason
+from graphprox.io.files import cache_folder, reason
 from graphprox.proximity.ranking import Ranking
 
 FORMAT = 1  # to be raised whenever the same options give another ranking
@@ -28,8 +27,7 @@ FORMAT = 1  # to be raised whenever the same options give another ranking
 
 def ranking_directory() -> Path:
     """Where rankings are kept: ``graphprox/rankings`` below XDG_CACHE_HOME, or below ``~/.cache``."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "graphprox" / "rankings"
+    return cache_folder("rankings")
 
 
 def ranking_key(graph: Graph, **options: Any) -> str:
