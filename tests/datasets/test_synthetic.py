@@ -105,6 +105,8 @@ def test_each_pair_tells_more_than_one_and_less_than_three(graph, seen, pair):
 
 def test_whom_one_links_to_may_be_seen_in_the_neighbours_features(graph, seen):
     assert probe(seen, graph, "features neighbours structure") > 88
+    plain = synthetic(style=0.0)  # features without circles
+    assert accuracy(plain.x, mean_of_neighbours(plain), by_structure(plain), y=plain.y) > 90
 
 
 def test_smoothed_features_leave_something_to_learn(graph, seen):
