@@ -23,20 +23,12 @@ Float64Array = NDArray[np.float64]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-prange: Any = numba.prange
-
 CHUNKS_PER_THREAD = 8  # so that no thread waits long for the others, if one is held up or has the largest subgraphs
 
 
 def compiled(function: F) -> F:
     """The function as machine code, during which other threads may run."""
     dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    return cast(F, dispatcher)
-
-
-def compiled_parallel(function: F) -> F:
-    """The function as machine code whose ``prange`` loops run on all threads."""
-    dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function)
     return cast(F, dispatcher)
 
 
@@ -48,8 +40,8 @@ def num_threads() -> int:
 def in_parallel(work: Callable[[int, int], None], total: int) -> None:
     """Call ``work(first, end)`` for parts of ``0..total - 1`` on all threads: all cores, or ``numba.set_num_threads``.
 
-    What is worked must be compiled code, or the threads would wait for each other. They are Python's and not those of
-    numba's ``prange``, as those share the parts out beforehand, and end the process if it has forked.
+    What is worked must be compiled code, or the threads would wait for each other. Whoever is done with a part takes
+    the next, so that no part has to wait for a thread that is held up.
 
     >>> seen = []
     >>> in_parallel(lambda first, end: seen.extend(range(first, end)), 5)
