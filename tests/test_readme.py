@@ -64,8 +64,13 @@ def run_commands(block: str) -> None:
             check=False,
         )
         printed = "".join(line.rstrip() + "\n" for line in done.stdout.splitlines())
-        assert printed == shown
+        assert unmeasured(printed) == unmeasured(shown)
         assert done.returncode == (2 if "error:" in shown else 0)
+
+
+def unmeasured(text: str) -> str:
+    """The text without seconds, and without losses, which round in their own way on another machine."""
+    return re.sub(r"loss [\d.]+|[\d.]+ s\b", "?", text)
 
 
 @pytest.mark.parametrize(

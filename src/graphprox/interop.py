@@ -45,11 +45,11 @@ def from_pyg(data: Data, *, directed: bool | None = None) -> Graph:
         raise GraphError("a Data must say how many nodes it has; got neither x nor num_nodes: set one of them")
     index, weight = _edges_of(data)
     return Graph(
-        _scipy_or_numpy(data.x),
+        without_torch(data.x),
         index,
         num_nodes=num_nodes,
         edge_weight=weight,
-        y=_scipy_or_numpy(data.y),
+        y=without_torch(data.y),
         node_ids=data.node_ids if "node_ids" in data else None,
         class_names=data.class_names if "class_names" in data else None,
         directed=directed,
@@ -70,7 +70,7 @@ def _edges_of(data: Data) -> tuple[Any, Any]:
         index, weight = data.edge_index, data.edge_weight if "edge_weight" in data else None
     if weight is None and data.edge_attr is not None:
         weight = _weights_in(data.edge_attr)
-    return _scipy_or_numpy(index), _scipy_or_numpy(weight)
+    return without_torch(index), without_torch(weight)
 
 
 def _weights_in(edge_attr: torch.Tensor) -> torch.Tensor | None:
@@ -84,7 +84,7 @@ def _weights_in(edge_attr: torch.Tensor) -> torch.Tensor | None:
     return None
 
 
-def _scipy_or_numpy(given: Any) -> Any:
+def without_torch(given: Any) -> Any:
     """A tensor as an array, sparse or dense as it is; what is no tensor stays what it is, for Graph to judge."""
     import torch
 
@@ -191,9 +191,9 @@ def _attribute_matrix(graph: nx.Graph[Any], names: list[str]) -> Any:
 
 
 def _edge_weights(graph: nx.Graph[Any], name: str) -> list[float] | None:
-    """The weights of all edges, 1 where one has none as networkx has it; None if no edge has one."""
+    """The weights of all edges, 1 where one has none as networkx has it; None if no edge has another."""
     weights: list[float | None] = [held.get(name) for _, _, held in graph.edges.data()]
-    if all(weight is None for weight in weights):
+    if all(weight is None or weight == 1 for weight in weights):
         return None
     return [1.0 if weight is None else weight for weight in weights]
 

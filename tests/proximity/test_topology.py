@@ -186,14 +186,10 @@ def test_weights_steer_the_walks(small):
 
 
 @pytest.mark.parametrize("options", [{}, {"p": 0.01, "q": 8}, EGONETS, {"normalize": True}])
-def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(small, options):
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        alone = described(small, landmarks=30, **options)
-    finally:
-        numba.set_num_threads(before)
+def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(small, options, monkeypatch):
     together = described(small, landmarks=30, **options)
+    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 1)
+    alone = described(small, landmarks=30, **options)
     assert alone.tobytes() == together.tobytes()
     assert alone.tobytes() != described(small, landmarks=30, seed=1, **options).tobytes()
 

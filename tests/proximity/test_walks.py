@@ -132,22 +132,14 @@ def test_every_step_follows_an_edge(data):
 
 
 @pytest.mark.parametrize(("p", "q"), [(1, 1), (0.01, 8)])
-def test_the_same_seed_gives_the_same_walks_on_any_number_of_threads(p, q, threads):
+def test_the_same_seed_gives_the_same_walks_on_any_number_of_threads(p, q, monkeypatch):
     graph = linked(np.random.default_rng(0).integers(0, 60, (2, 150)), nodes=60)
     walks = []
-    for number in (1, threads):
-        numba.set_num_threads(number)
+    for number in (1, 3):
+        monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", number)
         walks.append(random_walks(graph, np.random.default_rng(5), walks=3, length=7, p=p, q=q))
     assert np.array_equal(*walks)
     assert not np.array_equal(walks[0], random_walks(graph, np.random.default_rng(6), walks=3, length=7, p=p, q=q))
-
-
-@pytest.fixture
-def threads():
-    """All threads there are; whatever a test does to their number is undone."""
-    before = numba.get_num_threads()
-    yield before
-    numba.set_num_threads(before)
 
 
 @pytest.mark.parametrize(

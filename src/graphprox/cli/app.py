@@ -12,13 +12,17 @@ from rich.console import Console
 from rich.markup import escape
 
 import graphprox
+from graphprox.cli.curve import curve
 from graphprox.cli.datasets import datasets
+from graphprox.cli.demo import demo
+from graphprox.cli.embed import embed, transform
 from graphprox.cli.info import info
+from graphprox.cli.neighbours import neighbours
 from graphprox.cli.paper import paper
 from graphprox.cli.views import views
 from graphprox.errors import GraphproxError, GraphproxWarning
 
-USER_ERROR, OUR_ERROR, INTERRUPTED = 2, 1, 130
+OUR_ERROR, INTERRUPTED = 1, 130
 
 app = typer.Typer(
     name="graphprox",
@@ -28,9 +32,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(demo)
 app.command()(datasets)
 app.command()(info)
 app.command()(views)
+app.command()(embed)
+app.command()(transform)
+app.command()(curve)
+app.command()(neighbours)
+app.command("neighbors", hidden=True)(neighbours)
 app.add_typer(paper, name="paper")
 
 
@@ -58,7 +68,7 @@ def main() -> None:
             warnings.showwarning = lambda message, *_, **__: errors.print(f"[yellow]warning:[/] {escape(str(message))}")
             app()
     except GraphproxError as error:
-        _report(errors, str(error), USER_ERROR)
+        _report(errors, str(error), error.exit_code)
     except KeyboardInterrupt:
         _report(errors, "interrupted", INTERRUPTED)
     except Exception as error:

@@ -8,9 +8,8 @@ import networkx as nx
 import numpy as np
 
 from graphprox.arrays import FloatArray, IntArray
-from graphprox.errors import WriteError
+from graphprox.experiments.figures import new_figure, save_figure
 from graphprox.graph import Graph
-from graphprox.io.files import written_whole
 from graphprox.proximity.topology import topology
 
 CLIQUE, BRIDGE = 6, 2
@@ -38,15 +37,10 @@ def in_the_plane(representations: FloatArray) -> FloatArray:
 
 def draw_barbell(folder: Path, *, seed: int = 0) -> list[Path]:
     """Draw the graph beside its topology space, coloured by local structure, as PNG and SVG in ``folder``."""
-    try:
-        from matplotlib.figure import Figure  # without pyplot no window system is looked for
-    except ImportError:
-        raise WriteError("a figure needs matplotlib, which is not installed: pip install 'graphprox[plots]'") from None
-
+    figure = new_figure(8, 3.6, layout="constrained")
     graph = barbell()
     representations = topology(graph, np.random.default_rng(seed), subgraphs="egonet", hops=1, exact=True)
     classes, plane = structure_classes(representations), in_the_plane(representations)
-    figure = Figure(figsize=(8, 3.6), layout="constrained")
     left, right = figure.subplots(1, 2)
     drawn = graph.to_networkx()
     place = nx.kamada_kawai_layout(drawn)
@@ -61,10 +55,4 @@ def draw_barbell(folder: Path, *, seed: int = 0) -> list[Path]:
         )
     right.set_title("topology space: equal structure coincides")
     right.margins(x=0.5, y=0.3)
-    paths = [folder / "barbell.png", folder / "barbell.svg"]
-    with written_whole(*paths) as staged:
-        for path, temporary in zip(paths, staged, strict=True):
-            figure.savefig(
-                temporary, format=path.suffix[1:], dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None
-            )
-    return paths
+    return save_figure(figure, folder, "barbell")

@@ -15,8 +15,9 @@ import pyarrow.parquet
 from numpy.typing import ArrayLike, NDArray
 
 from graphprox.arrays import NodeIds
+from graphprox.embedding import as_vectors
 from graphprox.errors import ParameterError, WriteError
-from graphprox.io.files import reason, written_whole
+from graphprox.io.files import reason, writable_folder, written_whole
 
 _ROWS_AT_ONCE = 10_000  # text takes ten times the memory of what it says
 
@@ -44,26 +45,27 @@ def write_embedding(path: str | Path, embedding: ArrayLike, ids: ArrayLike | Non
     bob 3 4.5
     """
     path = Path(path)
-    write = _WRITERS.get(path.suffix.lower())
-    if write is None:
-        raise WriteError(f"the ending of an embedding's file must be one of {', '.join(_WRITERS)}; got {path.name!r}")
-    vectors = _checked_vectors(embedding)
+    write = _writer(path)
+    vectors = as_vectors(embedding)
     names = np.arange(len(vectors)) if ids is None else np.asarray(ids)
     if names.shape != (len(vectors),):
         raise ParameterError(f"ids must name every row once; got shape {names.shape} for {len(vectors)} rows")
     return write(path, vectors, names)
 
 
-def _checked_vectors(embedding: ArrayLike) -> NDArray[Any]:
-    try:
-        vectors = np.asarray(embedding)
-    except (TypeError, ValueError, RuntimeError) as error:  # rows of different lengths; a tensor that wants a gradient
-        raise ParameterError(f"an embedding must be a matrix of numbers, a row per node; {reason(error)}") from None
-    if vectors.ndim != 2 or 0 in vectors.shape or vectors.dtype.kind not in "iuf":
-        raise ParameterError(
-            f"an embedding must be a matrix of numbers, a row per node; got {vectors.dtype} of shape {vectors.shape}"
-        )
-    return vectors if vectors.dtype in (np.float32, np.float64) else vectors.astype(np.float32)
+def check_writable(path: Path) -> None:
+    """Say what would keep an embedding from being written there, before there is one."""
+    _writer(path)
+    writable_folder(path.parent)
+    if path.is_dir():
+        raise WriteError(f"{path} must be a file; it is a directory: name a file inside it")
+
+
+def _writer(path: Path) -> Callable[[Path, NDArray[Any], NodeIds], list[Path]]:
+    write = _WRITERS.get(path.suffix.lower())
+    if write is None:
+        raise WriteError(f"the ending of an embedding's file must be one of {', '.join(_WRITERS)}; got {path.name!r}")
+    return write
 
 
 def _id_column(ids: NodeIds) -> pa.Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import shutil
 import stat
@@ -12,6 +13,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from graphprox.errors import ReadError, WriteError
+
+TEMPORARY = ".part"  # how the name of a file ends that is not yet whole
 
 # -- reading --------------------------------------------------------------------------------------------------------
 
@@ -91,6 +94,13 @@ def written_whole(*paths: Path) -> Iterator[tuple[Path, ...]]:
             raise WriteError(f"{paths[0]} cannot be written: {reason(error)}; nothing is left of it") from None
 
 
+def sweep(*paths: Path) -> None:
+    """Remove what a killed process was about to write to these files; nobody else may be writing them now."""
+    for path in paths:
+        for temporary in path.parent.glob(f"{glob.escape(_prefix(path))}*{TEMPORARY}"):
+            temporary.unlink(missing_ok=True)
+
+
 def writable_folder(path: Path) -> Path:
     """The folder, made if need be, to which files can be written: better known before hours of work than after."""
     try:
@@ -118,12 +128,16 @@ def _target(path: Path) -> Path:
 
 
 def _temporary_beside(target: Path, cleanup: ExitStack) -> Path:
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:32]}.", suffix=".part")
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=_prefix(target), suffix=TEMPORARY)
     temporary = Path(name)
     cleanup.callback(temporary.unlink, missing_ok=True)
     os.fchmod(descriptor, _mode(target))
     os.close(descriptor)
     return temporary
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name[:32]}."
 
 
 def _mode(target: Path) -> int:

@@ -13,10 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
-
+from graphprox.checksum import add_graph
 from graphprox.errors import GraphproxWarning, ParameterError, ReadError, WriteError
 from graphprox.graph import Graph
 from graphprox.io.files import cache_folder, reason
@@ -47,22 +44,8 @@ def ranking_key(graph: Graph, **options: Any) -> str:
     except (TypeError, ValueError) as error:
         raise ParameterError(f"options of a ranking must be plain values, as JSON knows them; got {error}") from None
     digest = hashlib.sha256(said.encode())
-    x = graph.x
-    parts = (x.data, x.indices, x.indptr) if isinstance(x, sp.csr_array) else (x,)
-    for part in (np.array([*x.shape, graph.directed]), *parts, graph.edge_index, graph.edge_weight):
-        _add(digest, part)
+    add_graph(digest, graph)
     return digest.hexdigest()
-
-
-def _add(digest: Any, array: NDArray[Any] | None) -> None:
-    """Add an array with its type and shape, or two arrays could be read as two others; or that there is none."""
-    if array is None:
-        digest.update(b"none;")
-        return
-    # Positions in a sparse matrix are int32 or int64, as scipy pleases.
-    plain = np.ascontiguousarray(array if array.dtype.kind == "f" else array.astype(np.int64))
-    digest.update(f"{plain.dtype.str}{plain.shape};".encode())
-    digest.update(plain.data if plain.size else b"")
 
 
 def cached(key: str, make: Callable[[], Ranking], *, directory: str | Path | None = None) -> Ranking:

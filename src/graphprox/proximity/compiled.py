@@ -33,12 +33,13 @@ def compiled(function: F) -> F:
 
 
 def num_threads() -> int:
-    """How many threads there are to work on: all cores, or what ``numba.set_num_threads`` says."""
-    return int(numba.get_num_threads())
+    """How many threads there are to work on: all cores, or what NUMBA_NUM_THREADS says."""
+    # numba.get_num_threads would start numba's own pool, and that sets the number of threads of torch, too.
+    return int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
 
 
 def in_parallel(work: Callable[[int, int], None], total: int) -> None:
-    """Call ``work(first, end)`` for parts of ``0..total - 1`` on all threads: all cores, or ``numba.set_num_threads``.
+    """Call ``work(first, end)`` for parts of ``0..total - 1`` on all threads: all cores, or NUMBA_NUM_THREADS.
 
     What is worked must be compiled code, or the threads would wait for each other. Whoever is done with a part takes
     the next, so that no part has to wait for a thread that is held up.

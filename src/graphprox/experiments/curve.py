@@ -1,0 +1,53 @@
+"""How long to train: accuracy on validation nodes after more and more steps of one training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphprox.errors import GraphError
+from graphprox.evaluation.probe import probe
+from graphprox.graph import Graph
+from graphprox.memory import pages_kept
+from graphprox.splits import NodeSplit
+from graphprox.training.fitting import ranked_views
+from graphprox.training.model import chosen_device
+from graphprox.training.recipe import Recipe
+from graphprox.training.trainer import Trainer
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where a training stood after some steps: accuracy on validation nodes, mean and deviation over splits."""
+
+    steps: int
+    loss: float | None
+    accuracy: float
+    deviation: float
+
+
+def curve(
+    graph: Graph, recipe: Recipe, splits: Sequence[NodeSplit], marks: Sequence[int], *, device: str = "auto"
+) -> Iterator[Mark]:
+    """Train once, and probe after so many steps as ``marks`` say; test nodes are never looked at.
+
+    >>> from graphprox import random_split, synthetic
+    >>> graph = synthetic()
+    >>> recipe = Recipe(encoder={"width": 16}, head={"width": 16})
+    >>> [mark.steps for mark in curve(graph, recipe, [random_split(graph, seed=0)], [0, 2])]
+    [0, 2]
+    """
+    if graph.y is None:
+        raise GraphError("a graph must have labels to measure accuracy; got one without")
+    labels, seen = graph.y, graph.without_labels()
+    trainer = Trainer(seen, ranked_views(seen, recipe), recipe, device=chosen_device(device))
+    for mark in sorted(marks):
+        with pages_kept():
+            while len(trainer.losses) < mark:
+                trainer.step()
+        embedding = trainer.model.embed(seen)
+        scores = [probe(embedding, labels, split).validation_accuracy for split in splits]
+        loss = trainer.losses[-1] if trainer.losses else None
+        yield Mark(mark, loss, float(np.mean(scores)), float(np.std(scores)))

@@ -1,0 +1,1 @@
+"""The methods by name: the family of FT-GCL as recipes."""

@@ -1,0 +1,1 @@
+"""What is trained: an encoder, a projection head, and what their outputs are held against."""

@@ -1,0 +1,445 @@
+"""What was written is read again, to the last bit; so is what others write; and what is no embedding is refused."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from graphprox import GraphproxError, ParameterError, ReadError, write_embedding
+from graphprox.embedding import Embedding
+from graphprox.io.embedding_files import read_embedding
+
+VECTORS = np.array([[1, -0.1], [3e-20, 4.5], [0, 16777216]], np.float32)
+ENDINGS = (".parquet", ".csv", ".npy", ".txt", ".w2v", ".tsv")
+
+
+@st.composite
+def embeddings(draw):
+    """Vectors with ids that every format holds."""
+    width = draw(st.sampled_from([32, 64]))
+    floats = st.floats(width=width, allow_nan=False, allow_infinity=False)
+    shape = st.tuples(st.integers(1, 8), st.integers(1, 5))
+    vectors = draw(arrays(f"f{width // 8}", shape, elements=floats)) + 0.0  # no -0, which is a whole number in text
+    letters = st.characters(exclude_categories=["C", "Z"])
+    words = st.text(letters, min_size=1, max_size=6).map(lambda word: "x" + word)
+    kind = st.integers(-(2**63), 2**63 - 1) if draw(st.booleans()) else words
+    return vectors, draw(st.lists(kind, min_size=len(vectors), max_size=len(vectors), unique=True))
+
+
+def same(embedding, vectors, ids):
+    assert embedding.ids.tolist() == list(ids)
+    assert embedding.ids.dtype == (object if isinstance(ids[0], str) else np.int64)
+    assert np.array_equal(embedding.vectors, vectors)
+
+
+# -- what graphprox writes ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@given(given=embeddings())
+@settings(max_examples=60)
+def test_what_is_written_comes_back(ending, given):
+    vectors, ids = given
+    with TemporaryDirectory() as folder:
+        path = Path(folder, f"vectors{ending}")
+        written = write_embedding(path, vectors, ids)
+        back = read_embedding(path)
+        assert back.ids.tolist() == ([*range(len(ids))] if ending == ".npy" else ids)
+        if vectors.dtype == np.float32 or ending in (".parquet", ".npy"):
+            assert back.vectors.dtype == vectors.dtype
+            assert np.array_equal(back.vectors, vectors)
+        # Text has no types; no digit is lost of what stands there.
+        before = [each.read_bytes() for each in written]
+        del back  # it may still stand in the file that is written again
+        again = read_embedding(path)
+        write_embedding(Path(folder, f"vectors2{ending}"), again.vectors, ids if ending == ".npy" else again.ids)
+        after = [Path(folder, each.name.replace("vectors", "vectors2")).read_bytes() for each in written]
+        assert after == before
+
+
+def test_digits_decide_between_float32_and_float64(write):
+    assert read_embedding(write("a.csv", "id,0\na,0.1\nb,0.12345679\n")).vectors.dtype == np.float32
+    double = read_embedding(write("b.csv", "id,0\na,0.1\nb,0.123456789012\n")).vectors
+    assert (double.dtype, double.tolist()) == (np.float64, [[0.1], [0.123456789012]])
+
+
+@pytest.mark.parametrize("ids", [['5" disk', "a,b", "c\td"], ["two\nlines", "'", "id"], [" led", "007", "#tag"]])
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_awkward_ids_come_back_where_cells_are_quoted(tmp_path, ids, ending):
+    write_embedding(tmp_path / f"v{ending}", VECTORS, ids)
+    same(read_embedding(tmp_path / f"v{ending}"), VECTORS, ids)
+
+
+@pytest.mark.parametrize("ids", [['5"', '"a"', "b'c"], ["#tag", "%", "nan"], ["007", "7", "8"], ["NA", "-0", "1e5"]])
+@pytest.mark.parametrize("ending", [".txt", ".tsv"])
+def test_nothing_is_quoted_or_a_comment_where_an_id_is_a_line_or_a_word(tmp_path, ids, ending):
+    write_embedding(tmp_path / f"v{ending}", VECTORS, ids)
+    same(read_embedding(tmp_path / f"v{ending}"), VECTORS, ids)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".txt", ".tsv"])
+def test_text_may_be_gzipped(tmp_path, ending):
+    for path in write_embedding(tmp_path / f"v{ending}", VECTORS, ["a", "b", "c"]):
+        path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    same(read_embedding(tmp_path / f"v{ending}.gz"), VECTORS, ["a", "b", "c"])
+
+
+def test_endings_may_be_capital_and_paths_strings(tmp_path):
+    write_embedding(tmp_path / "v.TSV", VECTORS, [5, 3, 4])
+    same(read_embedding(f"{tmp_path}/v.TSV"), VECTORS, [5, 3, 4])
+
+
+@pytest.mark.slow
+def test_a_row_may_be_wider_than_a_block_of_the_parser(tmp_path):
+    wide = np.random.default_rng(0).normal(size=(2, 100_000)).astype(np.float32)
+    write_embedding(tmp_path / "v.txt", wide)
+    assert (tmp_path / "v.txt").stat().st_size > 2 << 20
+    same(read_embedding(tmp_path / "v.txt"), wide, [0, 1])
+
+
+# -- what others write ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("ann,1,-0.1\nbob,3e-20,4.5\ncy,0,16777216\n", ["ann", "bob", "cy"]),
+        ("word,one,two\nann,1,-0.1\nbob,3e-20,4.5\ncy,0,16777216\n", ["ann", "bob", "cy"]),
+        ("7,1,-0.1\n-3,3e-20,4.5\n4,0,16777216\n", [7, -3, 4]),
+        ("id;a;b\n7;1;-0.1\n5;3e-20;4.5\n4;0;16777216\n", [7, 5, 4]),
+        ("node\ta\tb\r\n7\t+1.\t-.1\r\n5\t3e-20\t4.5\r\n4\t0\t16777216\r\n", [7, 5, 4]),
+        ("1.0,-0.1\n3e-20,4.5\n0,16777216\n", [0, 1, 2]),
+        ("a,b\n1.0,-0.1\n3e-20,4.5\n0,16777216\n", [0, 1, 2]),
+        (pd.DataFrame(VECTORS).to_csv(index=False), [0, 1, 2]),
+        (pd.DataFrame(VECTORS).to_csv(index=False, header=False), [0, 1, 2]),
+        (pd.DataFrame(VECTORS).to_csv(), [0, 1, 2]),
+        (pd.DataFrame(VECTORS, index=["a", "b", "c"]).to_csv(), ["a", "b", "c"]),
+        (pd.DataFrame(VECTORS, index=[5, 3, 4]).to_csv(header=False), [5, 3, 4]),
+        ("007,1,-0.1\n012,3e-20,4.5\n013,0,16777216\n", ["007", "012", "013"]),
+        ("id,a,b\n0.5,1,-0.1\n1.5,3e-20,4.5\n2.5,0,16777216\n", ["0.5", "1.5", "2.5"]),
+    ],
+)
+def test_tables_of_others(write, text, ids):
+    same(read_embedding(write("v.csv", text)), VECTORS, ids)
+
+
+def test_a_single_column_of_numbers_has_no_ids(write):
+    same(read_embedding(write("v.csv", "3\n3\n0\n")), [[3], [3], [0]], [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("table", "ids"),
+    [
+        (pd.DataFrame(VECTORS), [0, 1, 2]),
+        (pd.DataFrame(VECTORS, columns=["x", "y"]), [0, 1, 2]),
+        (pd.DataFrame(VECTORS, index=["a", "b", "c"]), ["a", "b", "c"]),
+        (pd.DataFrame(VECTORS, index=[5, 3, 4]), [5, 3, 4]),
+        (pd.DataFrame(VECTORS).assign(id=[5, 3, 4]).set_index("id"), [5, 3, 4]),
+        (pd.DataFrame({"id": [5.0, 3.0, 4.0], "x": VECTORS[:, 0], "y": VECTORS[:, 1]}), [5, 3, 4]),
+        (pd.DataFrame({"name": ["a", "b", "c"], "embedding": list(VECTORS)}), ["a", "b", "c"]),
+        (pd.DataFrame({"name": ["a", "b", "c"], "title": ["", "", ""], "vector": list(VECTORS)}), ["a", "b", "c"]),
+        (pd.DataFrame({"embedding": list(VECTORS)}), [0, 1, 2]),
+    ],
+)
+def test_parquet_of_others(tmp_path, table, ids):
+    table.columns = table.columns.astype(str)
+    table.to_parquet(tmp_path / "v.pq")
+    read = read_embedding(tmp_path / "v.pq")
+    same(read, VECTORS, ids)
+    assert read.vectors.dtype == np.float32
+
+
+def test_whole_numbers_in_columns_named_by_their_numbers_are_no_ids(tmp_path):
+    codes = np.array([[1, 0], [1, 1]], np.int8)
+    pd.DataFrame(codes, columns=["0", "1"]).to_parquet(tmp_path / "v.parquet")
+    same(read_embedding(tmp_path / "v.parquet"), codes, [0, 1])
+
+
+def test_lists_of_a_fixed_size_are_vectors(tmp_path):
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(VECTORS.astype(np.float64).ravel()), 2)
+    pa.parquet.write_table(pa.table({"id": [3, 1, 2], "v": vectors}), tmp_path / "v.parquet")
+    read = read_embedding(tmp_path / "v.parquet")
+    same(read, VECTORS, [3, 1, 2])
+    assert read.vectors.dtype == np.float64
+
+
+@pytest.mark.parametrize("ending", ["txt", "w2v", "vec", "emb"])
+@pytest.mark.parametrize("end", ["\n", " \n", "\r\n", " \r\n", "\n\n"])
+def test_word2vec_of_others(write, ending, end):
+    text = end.join(["3 2", "</s> 1 -0.1", "b 3e-20 4.5", "c 0 16777216", ""])
+    same(read_embedding(write(f"v.{ending}", text)), VECTORS, ["</s>", "b", "c"])
+
+
+def test_metadata_of_several_columns_begins_with_ids(write):
+    path = write("v.tsv", "1\t-0.1\n3e-20\t4.5\n0\t16777216\n")
+    write("v.metadata.tsv", 'node\tclass\na"\tx\nb\ty\nc\tx')
+    same(read_embedding(path), VECTORS, ['a"', "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [
+        (np.asfortranarray, np.float32),
+        (lambda array: array.astype(">f8"), np.float64),
+        (lambda array: array.astype(np.longdouble), np.float64),
+        (lambda array: array.clip(-9, 9).astype(np.int16), np.float32),
+        (lambda array: array.clip(-9, 9).astype(np.float16), np.float32),
+    ],
+)
+@pytest.mark.parametrize("ending", ["npy", "npz"])
+def test_matrices_of_any_numbers(tmp_path, kind, dtype, ending):
+    (np.save if ending == "npy" else np.savez)(tmp_path / f"v.{ending}", kind(VECTORS))
+    read = read_embedding(tmp_path / f"v.{ending}")
+    same(read, kind(VECTORS).astype(dtype), [0, 1, 2])
+    assert read.vectors.dtype == dtype
+
+
+@pytest.mark.parametrize(
+    ("held", "ids"),
+    [
+        ({"embedding": VECTORS, "ids": np.array([5, 3, 4], np.int32)}, [5, 3, 4]),
+        ({"embedding": VECTORS, "ids": np.array(["a", "b", "c"]), "y": np.ones(3)}, ["a", "b", "c"]),
+        ({"anything": VECTORS, "ids": np.array([b"a", b"b", "ä".encode()])}, ["a", "b", "ä"]),
+        ({"anything": VECTORS}, [0, 1, 2]),
+    ],
+)
+def test_arrays_by_name(tmp_path, held, ids):
+    np.savez(tmp_path / "v.npz", **held)
+    same(read_embedding(tmp_path / "v.npz"), VECTORS, ids)
+
+
+def test_rows_without_ids_may_be_named(tmp_path):
+    write_embedding(tmp_path / "v.npy", VECTORS)
+    same(read_embedding(tmp_path / "v.npy", ids=["a", "b", "c"]), VECTORS, ["a", "b", "c"])
+    write_embedding(tmp_path / "v.csv", VECTORS, [0, 1, 2])
+    same(read_embedding(tmp_path / "v.csv", ids=["a", "b", "c"]), VECTORS, [0, 1, 2])
+    np.save(tmp_path / "scalar.npy", np.float32(3))
+    with pytest.raises(ReadError, match="a matrix of numbers"):
+        read_embedding(tmp_path / "scalar.npy", ids=["a", "b", "c"])
+    with pytest.raises(ReadError, match=r"no ids of its own.* each of the 2 that are given; it has 3"):
+        read_embedding(tmp_path / "v.npy", ids=["a", "b"])
+
+
+def test_an_npy_file_is_mapped(tmp_path):
+    write_embedding(tmp_path / "v.npy", VECTORS)
+    vectors = read_embedding(tmp_path / "v.npy").vectors
+    assert isinstance(vectors.base, np.memmap)
+    assert type(vectors) is np.ndarray
+
+
+# -- the value ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", [*ENDINGS, ".npz"])
+def test_what_is_read_cannot_be_written_to(tmp_path, ending):
+    if ending == ".npz":
+        np.savez(tmp_path / "v.npz", VECTORS)
+    else:
+        write_embedding(tmp_path / f"v{ending}", VECTORS)
+    read = read_embedding(tmp_path / f"v{ending}")
+    with pytest.raises(ValueError, match="read-only"):
+        read.vectors[0, 0] = 5
+    with pytest.raises(ValueError, match="read-only"):
+        read.ids[0] = 5
+
+
+def test_an_embedding_does_not_change_with_what_it_was_made_of(tmp_path):
+    vectors, ids = VECTORS.copy(), np.array(["a", "b", "c"], object)
+    mapped = np.lib.format.open_memmap(tmp_path / "v.npy", mode="w+", dtype=np.float32, shape=(3, 2))
+    mapped[:] = VECTORS
+    made = [Embedding(vectors, ids), Embedding(vectors[:, :], ids[:]), Embedding(mapped, ids)]
+    vectors[:], ids[:], mapped[:] = 0, "z", 0
+    for each in made:
+        same(each, VECTORS, ["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("vectors", "ids", "words"),
+    [
+        ([1, 2], None, "a matrix of numbers"),
+        ([[1, 2], [3]], None, "a matrix of numbers"),
+        ([["a"]], None, "a matrix of numbers"),
+        (np.empty((0, 2)), None, r"got float64 of shape \(0, 2\)"),
+        ([[1, np.nan]], None, "finite; node 0 has nan in dimension 1"),
+        (VECTORS, [1, 2], r"every row once; got shape \(2,\) for 3 rows"),
+        (VECTORS, [1, 2, 1], "must differ; got 1 more than once"),
+        (VECTORS, ["a", "b", "a"], "must differ; got 'a' more than once"),
+        (VECTORS, [0.5, 1, 2], "whole numbers below 2.63 or all strings; got 0.5"),
+        (VECTORS, np.array([1, 2, 2**63], np.uint64), "below 2.63; got 9223372036854775808"),
+    ],
+)
+def test_what_is_no_embedding_is_refused(vectors, ids, words):
+    with pytest.raises(ParameterError, match=words):
+        Embedding(vectors, ids)
+
+
+def test_infinity_is_found_wherever_it_is():
+    vectors = np.zeros((200_000, 3), np.float32)
+    vectors[170_001, 2] = -np.inf
+    with pytest.raises(ParameterError, match=r"node 170001 has -inf in dimension 2$"):
+        Embedding(vectors)
+
+
+# -- what cannot be read --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("v", "1", r"one of \.parquet, .*; got 'v'"),
+        ("v.xlsx", "1", r"one of \.parquet, .*; got 'v.xlsx'"),
+        ("v.csv", "", "it is empty"),
+        ("v.csv", "id,0,1\n", "a matrix of numbers"),
+        ("v.csv", "id\na\nb\n", "it holds the id alone"),
+        ("v.csv", "id,0,1\na,1,2\nb,3\n", "must have 3 cells, as the first has; row 3 has 2"),
+        ("v.csv", "id,0,1\na,1,2\nb,3,x\n", r"vectors must be numbers; column 3 in row 3 of .*v\.csv holds 'x'"),
+        ("v.csv", "id,0,1\na,1,2\nb,3,\n", "finite; node 'b' has nan in dimension 1"),
+        ("v.csv", "id,0,1\na,1,2\nb,3,1e999\n", "finite; node 'b' has inf in dimension 1"),
+        ("v.csv", "id,0,1\na,1,true\nb,3,false\n", "vectors must be numbers; column 3 of .* holds bool"),
+        ("v.csv", "id,0,1\na,1,2\na,3,4\n", "must differ; got 'a' more than once"),
+        ("v.csv", "id,0\n9223372036854775808,1\n", "below 2.63"),
+        ("v.csv", "0.5,1\n,2\n", "lacks one"),
+        ("v.txt", "a 1 2\nb 3 4\n", "must begin with the numbers of nodes and dimensions.*it begins with 'a 1 2'"),
+        ("v.txt", "2 2 2\na 1 2\nb 3 4\n", "must begin with the numbers of nodes and dimensions"),
+        ("v.txt", "9" * 5000 + " 2\n", "must begin with the numbers of nodes and dimensions"),
+        ("v.txt", "0 2\n", "must begin with the numbers of nodes and dimensions"),
+        ("v.txt", "3 2\na 1 2\nb 3 4\n", "must hold 3 nodes, as its first line says; it holds 2"),
+        ("v.txt", "1 2\na 1 2\nb 3 4\n", "must hold 1 nodes, as its first line says; it holds 2"),
+        ("v.txt", "2 999999999999\na 1 2\nb 3 4\n", "an id and 999999999999 numbers.*the first has 3 cells: 'a 1 2'"),
+        ("v.txt", "2 2\na 1 2\nb 3\n", "an id and 2 numbers, one space between.*Row #3: Expected 3 columns, got 2"),
+        ("v.txt", "2 2\na 1 2\nb 3 x\n", "Row #3: .*invalid value 'x'"),
+        ("v.txt", "2 2\na 1 2 \nb 3 4 5\n", "an id and 2 numbers"),
+        ("v.txt", "2 2\na 1 2\nb  4\n", "finite; node 'b' has nan in dimension 0"),
+        ("v.txt", "2 2\na 1 2\nb 3 inf\n", "finite; node 'b' has inf in dimension 1"),
+        ("v.txt", "2 2\na 1 2\na 3 4\n", "must differ; got 'a'"),
+        ("v.txt", "2 2\na 1 2\n 3 4\n", r"every node must have an id; node 1 of .*v\.txt has an empty one"),
+        ("v.txt", "2 1\n1 1\n9223372036854775808 4\n", "below 2.63; .* has 9223372036854775808"),
+        ("v.txt", "2 2\n", "the first has 0 cells"),
+        ("v.txt", b"1 1\n\xff\xfe 1\n", "invalid UTF8"),
+        ("v.tsv", "1\t2\n3\t4\n", r"in v\.metadata\.tsv, .*there is no such file"),
+        ("v.npy", b"\x93NUMPY but then nothing", "npy file"),
+        ("v.npy", b"PK\x03\x04", r"name it \.npz"),
+        ("v.npz", b"\x93NUMPY", r"name it \.npy"),
+        ("v.parquet", b"PAR1 and nothing more", "sound Parquet file"),
+        ("v.csv.gz", b"no gzip at all", "sound gzip file"),
+        ("v.txt.gz", b"no gzip at all", "sound gzip file"),
+        ("v.txt.gz", gzip.compress(b"1 1\na 1\n" * 50)[:-10], "whole gzip file"),
+    ],
+)
+def test_a_file_that_holds_no_embedding_is_said_why(write, name, content, words):
+    with pytest.raises(ReadError, match=words) as said:
+        read_embedding(write(name, content))
+    assert "\n" not in str(said.value)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "words"),
+    [
+        ("", "it is empty"),
+        ("a\n", r"v\.metadata\.tsv must name each of the 2 rows of v\.tsv; it has 1"),
+        ("a\nb\nc\n", "it has 3"),
+        ("a\nb\n\n", "it has 3"),
+        ("a\n\n", "every node must have an id; node 1"),
+        ("a\na\n", "must differ"),
+        (b"a\n\xff\n", "text in UTF-8"),
+    ],
+)
+def test_metadata_must_fit(write, metadata, words):
+    path = write("v.tsv", "1\t2\n3\t4\n")
+    write("v.metadata.tsv", metadata)
+    with pytest.raises(ReadError, match=words):
+        read_embedding(path)
+
+
+def test_vectors_of_the_projector_must_be_numbers_alone(write):
+    write("v.metadata.tsv", "a\nb\n")
+    for text, words in (("1\tx\n3\t4\n", "column 2 in row 1 .* holds 'x'"), ("1\t2\n3\n", "row 2 has 1")):
+        with pytest.raises(ReadError, match=words):
+            read_embedding(write("v.tsv", text))
+
+
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [
+        ({"a": VECTORS, "b": VECTORS}, "an array 'embedding', or a single one; it holds a, b"),
+        ({"ids": np.arange(3)}, "an array 'embedding'"),
+        ({"embedding": VECTORS[0]}, "a matrix of numbers"),
+        ({"embedding": VECTORS, "ids": np.arange(2)}, "every row once"),
+        ({"embedding": VECTORS, "ids": np.ones(3)}, "all strings; got 1.0"),
+        ({"embedding": VECTORS, "ids": np.array([b"a", b"b", b"\xff"])}, "sound npz file"),
+    ],
+)
+def test_arrays_that_make_no_embedding(tmp_path, held, words):
+    np.savez(tmp_path / "v.npz", **held)
+    with pytest.raises(ReadError, match=words):
+        read_embedding(tmp_path / "v.npz")
+
+
+def test_pickles_are_never_loaded(tmp_path):
+    np.save(tmp_path / "v.npy", np.array([[object()]]), allow_pickle=True)
+    with pytest.raises(ReadError, match="pickled objects, which could run code"):
+        read_embedding(tmp_path / "v.npy")
+    np.savez(tmp_path / "v.npz", allow_pickle=True, embedding=np.array([[object()]]))
+    with pytest.warns(UserWarning, match="never loaded"), pytest.raises(ReadError, match="pickled objects"):
+        read_embedding(tmp_path / "v.npz")
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"id": ["a", "a"], "0": [1.0, 2.0]}, "must differ"),
+        ({"id": ["a", "b"], "0": [1.0, None]}, "node 'b' has nan"),
+        ({"id": ["a", None], "0": [1.0, 2.0]}, "lacks one"),
+        ({"id": ["a", "b"], "0": ["x", "y"]}, "column 2 in row 1 .* holds 'x'"),
+        ({"id": ["a", "b"]}, "the id alone"),
+        ({"x": [0.5, 1.5], "n": [1, 2]}, "column 'x' .* holds fractions"),
+        ({"id": ["a", "b"], "v": [[1.0, 2.0], [3.0]]}, r"as the first; .* has lists of \[2, 1\]"),
+        ({"id": ["a", "b"], "v": [[1.0], None]}, r"lists of \[1, None\]"),
+        ({"id": ["a", "b"], "v": [[], []]}, r"lists of \[0\]"),
+        ({"id": ["a", "b"], "v": [["x"], ["y"]]}, "holds 'x'"),
+        ({"id": ["a", "b"], "v": [[[1.0]], [[1.0]]]}, "vectors must be numbers; .* holds list"),
+    ],
+)
+def test_parquet_that_makes_no_embedding(tmp_path, columns, words):
+    pa.parquet.write_table(pa.table(columns), tmp_path / "v.parquet")
+    with pytest.raises(ReadError, match=words):
+        read_embedding(tmp_path / "v.parquet")
+
+
+@pytest.mark.parametrize("ending", [*ENDINGS, ".npz", ".csv.gz", ".txt.gz"])
+@given(draw=st.data())
+@settings(max_examples=60)
+def test_damage_is_an_error_of_ours_or_none(ending, draw):
+    """Bytes that are cut off or changed are refused in a sentence, if they are not just another number."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, f"v{ending.removesuffix('.gz')}")
+        if ending == ".npz":
+            np.savez(path, embedding=VECTORS, ids=np.array(["a", "b", "c"]))
+        else:
+            write_embedding(path, VECTORS, ["a", "b", "c"])
+        content = bytearray(path.read_bytes())
+        if ending.endswith(".gz"):
+            path, content = path.with_name(path.name + ".gz"), bytearray(gzip.compress(content))
+        at = draw.draw(st.integers(0, len(content) - 1))
+        if draw.draw(st.booleans()):
+            content = content[:at]
+        else:
+            content[at] = draw.draw(st.integers(0, 255))
+        path.write_bytes(content)
+        said = ""
+        try:
+            read_embedding(path)
+        except GraphproxError as error:
+            said = str(error)
+    assert "\n" not in said
