@@ -16,10 +16,11 @@ def shown(tmp_path_factory):
 
 
 def test_one_proximity_falls_short_of_both(shown):
-    order = ["raw features", "untrained encoder", "T-GCL", "F-GCL", "FT-GCL"]
-    accuracies = [shown[name].accuracy for name in order]
-    assert set(shown) == set(order)
-    assert accuracies == sorted(accuracies)
+    accuracy = {name: row.accuracy for name, row in shown.items()}
+    assert list(accuracy) == ["raw features", "untrained encoder", "F-GCL", "T-GCL", "FT-GCL"]
+    assert accuracy["raw features"] < accuracy["untrained encoder"]
+    for single in ("F-GCL", "T-GCL"):
+        assert accuracy["untrained encoder"] + 0.05 < accuracy[single] < accuracy["FT-GCL"]
     assert shown["FT-GCL"].accuracy > 0.89
     assert shown["untrained encoder"].accuracy < 0.80
     assert shown["raw features"].accuracy < 0.60

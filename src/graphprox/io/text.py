@@ -41,10 +41,10 @@ def parse_text(path: Path, layout: Layout, types: Sequence[pa.DataType | None]) 
         raise ReadError(f"{path} cannot be read as a table: {reason(error)}") from None
     if parser.watch.padded:
         raise ConversionError
-    columns = []
-    for _ in range(table.num_columns):  # the pieces of a column are let go before the next one's are joined
-        columns.append(table.column(0).combine_chunks())
-        table = table.remove_column(0)
+    pieces = table.columns[::-1]
+    del table
+    # The pieces of a column are let go before the next one's are joined.
+    columns = [pieces.pop().combine_chunks() for _ in range(len(pieces))]
     pa.default_memory_pool().release_unused()  # pyarrow would keep what parsing took: several times the file
     if parser.watch.quotes % 2:
         _refuse_open_quote(path, columns)
