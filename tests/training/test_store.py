@@ -25,8 +25,10 @@ from graphprox.training.store import (
     RECIPE,
     WEIGHTS,
     Metrics,
+    Origin,
     discard_model,
     load_model,
+    origin_of,
     prepared,
     save_model,
 )
@@ -41,7 +43,7 @@ def model(graph, recipe):
 @pytest.fixture
 def folder(model, graph, tmp_path):
     """A folder that holds the model."""
-    save_model(tmp_path / "model", model, graph)
+    save_model(tmp_path / "model", model, Origin.of(graph))
     return tmp_path / "model"
 
 
@@ -61,8 +63,9 @@ def test_a_model_comes_back_as_it_was(folder, model, graph):
 
 
 def test_a_model_is_saved_in_the_same_bytes_each_time(folder, graph, tmp_path):
-    save_model(tmp_path / "again", load_model(str(folder)), graph)
+    save_model(tmp_path / "again", load_model(str(folder)), Origin.of(graph))
     assert contents(tmp_path / "again") == contents(folder)
+    assert origin_of(folder) == Origin.of(graph)
 
 
 def test_it_is_told_where_a_model_comes_from(folder, graph, recipe):
@@ -78,14 +81,14 @@ def test_it_is_told_where_a_model_comes_from(folder, graph, recipe):
 
 def test_another_model_takes_the_place_of_the_older(folder, graph, recipe):
     other = recipe.merged({"seed": 9, "encoder": {"width": 12}})
-    save_model(folder, Model(other, features=graph.num_features), graph)
+    save_model(folder, Model(other, features=graph.num_features), Origin.of(graph))
     assert load_model(folder).recipe == other
     assert contents(folder).keys() == {RECIPE, WEIGHTS, ABOUT}
 
 
 def test_a_name_for_people_may_have_any_letters(graph, small, tmp_path):
     named = small.merged({"method": "größer 図"})
-    save_model(tmp_path, Model(named, features=graph.num_features), graph)
+    save_model(tmp_path, Model(named, features=graph.num_features), Origin.of(graph))
     assert load_model(tmp_path).recipe.method == "größer 図"
 
 
@@ -94,7 +97,7 @@ def test_models_with_and_without_weights_embed_graphs_without_and_with(graph, sm
     weighted = Graph(graph.x, graph.edges_once(), edge_weight=np.linspace(0.5, 3, graph.num_edges))
     recipe = small.merged({"encoder": {"kind": kind}})
     for knows, own in ((True, weighted), (False, graph)):
-        save_model(tmp_path, Model(recipe, features=graph.num_features, weighted=knows), own)
+        save_model(tmp_path, Model(recipe, features=graph.num_features, weighted=knows), Origin.of(own))
         loaded = load_model(tmp_path)
         assert loaded.weighted is knows
         assert loaded.embed(graph).shape == (140, 8)
@@ -211,7 +214,7 @@ def test_where_nothing_can_be_written_the_older_model_stays(folder, graph, recip
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(WriteError, match=r"weights.safetensors cannot be written: No space left"):
-        save_model(folder, Model(recipe.merged({"seed": 3}), features=graph.num_features), graph)
+        save_model(folder, Model(recipe.merged({"seed": 3}), features=graph.num_features), Origin.of(graph))
     assert contents(folder) == before
 
 

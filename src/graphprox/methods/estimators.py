@@ -9,7 +9,6 @@ A class is a name for a method; what the method is, its recipe tells.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from functools import partial
@@ -33,7 +32,7 @@ from graphprox.proximity.ranking import Ranking
 from graphprox.training.fitting import fit
 from graphprox.training.model import Model, chosen_device
 from graphprox.training.recipe import Recipe
-from graphprox.training.store import METRICS, Metrics, load_model, save_model
+from graphprox.training.store import METRICS, Metrics, Origin, load_model, origin_of, save_model, steps_in
 from graphprox.training.trainer import Step
 
 # The parameters that stand for a field of the recipe, and which.
@@ -101,7 +100,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     loss_curve_: NDArray[np.float64]
     node_ids_: NodeIds
     n_features_in_: int
-    _graph: Graph
+    _origin: Origin
     _steps: list[Step]
 
     # The graph is what others call X, and nothing that a pipeline could be asked to pass along.
@@ -170,7 +169,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self._take(fitted.model)
         self.embedding_, self.rankings_ = fitted.embedding, fitted.rankings
         self.loss_curve_, self.node_ids_ = np.array(fitted.losses, np.float64), seen.ids
-        self._graph, self._steps = seen, taken
+        self._origin, self._steps = Origin.of(seen), taken
         return self
 
     def transform(self, graph: GraphLike) -> FloatArray:
@@ -229,11 +228,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def save(self, folder: str | Path) -> None:
         """Keep the trained model in a folder, as ``graphprox embed --model`` does; nothing in it is a pickle."""
         check_is_fitted(self, "model_")
-        if not hasattr(self, "_graph"):
-            raise ParameterError(
-                "save keeps what fit has trained; this model was loaded, and its folder holds it: copy that folder"
-            )
-        save_model(Path(folder), self.model_, self._graph)
+        save_model(Path(folder), self.model_, self._origin)
         metrics = Metrics(Path(folder, METRICS))
         for step in self._steps:
             metrics.add(step)
@@ -256,9 +251,8 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         model = load_model(folder, device=chosen_device(device))
         loaded = _class_of(model.recipe.method, cls)(**_parameters_of(model.recipe), device=device)
         loaded._take(model)
-        metrics = Path(folder, METRICS)
-        if metrics.is_file():
-            loaded.loss_curve_ = _losses(metrics)
+        loaded._origin, loaded._steps = origin_of(folder), steps_in(Path(folder, METRICS))
+        loaded.loss_curve_ = np.array([step.loss for step in loaded._steps], np.float64)
         return cast("Self", loaded)
 
 
@@ -413,17 +407,6 @@ def _class_of(method: str, asked: type[GraphEmbedder]) -> type[GraphEmbedder]:
             f"call {ESTIMATORS[method].__name__}.load, or GraphEmbedder.load for either"
         )
     return asked
-
-
-def _losses(path: Path) -> NDArray[np.float64]:
-    """The losses in a file of metrics, as far as it is whole: they are told, and nothing is computed from them."""
-    losses = []
-    for line in path.read_text(errors="replace").splitlines():
-        try:
-            losses.append(float(json.loads(line)["loss"]))
-        except (ValueError, KeyError, TypeError):  # where a killed process was writing
-            break
-    return np.array(losses, np.float64)
 
 
 # -- progress ---------------------------------------------------------------------------------------------------------

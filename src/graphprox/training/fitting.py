@@ -15,7 +15,7 @@ from graphprox.proximity.ranking import Ranking
 from graphprox.proximity.views import rank_view
 from graphprox.training.model import Model, chosen_device
 from graphprox.training.recipe import Recipe
-from graphprox.training.store import CHECKPOINTS, METRICS, Metrics, prepared, save_model
+from graphprox.training.store import CHECKPOINTS, METRICS, Metrics, Origin, prepared, save_model
 from graphprox.training.trainer import Step, train
 
 
@@ -73,7 +73,7 @@ def fit(
     embedding = model.embed(graph)
     if folder is not None:
         Metrics(folder / METRICS, after=len(losses))  # an earlier training may have taken more steps
-        save_model(folder, model, graph)
+        save_model(folder, model, Origin.of(graph))
     return Fitted(model, embedding, rankings, np.array(losses))
 
 

@@ -14,10 +14,9 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors.torch import save as save_safetensors
@@ -49,7 +48,22 @@ def prepared(folder: Path) -> Path:
     return folder
 
 
-def save_model(folder: Path, model: Model, graph: Graph) -> None:
+@dataclass(frozen=True)
+class Origin:
+    """What a model was trained on: the checksum of a graph, and what it was like."""
+
+    graph: str
+    nodes: int
+    edges: int
+    directed: bool
+
+    @classmethod
+    def of(cls, graph: Graph) -> Origin:
+        """What is told of a graph."""
+        return cls(graph_checksum(graph), graph.num_nodes, graph.num_edges, graph.directed)
+
+
+def save_model(folder: Path, model: Model, origin: Origin) -> None:
     """Write recipe, weights and where they come from; all three or none."""
     writable_folder(folder)
     content = save_safetensors({name: tensor.contiguous() for name, tensor in model.state_dict().items()})
@@ -60,10 +74,7 @@ def save_model(folder: Path, model: Model, graph: Graph) -> None:
         "recipe": hashlib.sha256(settings).hexdigest(),
         "features": model.features,
         "weighted": model.weighted,
-        "graph": graph_checksum(graph),
-        "nodes": graph.num_nodes,
-        "edges": graph.num_edges,
-        "directed": graph.directed,
+        **asdict(origin),
         "device": model.device.type,
         "versions": {
             "python": platform.python_version(),
@@ -75,6 +86,12 @@ def save_model(folder: Path, model: Model, graph: Graph) -> None:
         weights.write_bytes(content)
         recipe.write_bytes(settings)
         described.write_text(sealed(about))
+
+
+def origin_of(folder: str | Path) -> Origin:
+    """What the model in a folder was trained on."""
+    about = described(Path(folder) / ABOUT, FORMAT)
+    return Origin(**{field.name: about[field.name] for field in fields(Origin)})
 
 
 def load_model(folder: str | Path, *, device: torch.device | str = "cpu") -> Model:
@@ -110,25 +127,31 @@ class Metrics:
     def __init__(self, path: Path, *, after: int = 0) -> None:
         """Go on after so many steps: later lines, of steps that are taken again, are dropped."""
         self.path = path
-        kept = [line for line in _lines(path) if line["step"] <= after]
+        kept = [step for step in steps_in(path) if step.step <= after]
         with written_whole(path) as (staged,):
-            staged.write_text("".join(json.dumps(line) + "\n" for line in kept))
+            staged.write_text("".join(_line(step) for step in kept))
 
     def add(self, step: Step) -> None:
         """Append a step."""
         try:
             with self.path.open("a") as file:
-                file.write(json.dumps(asdict(step)) + "\n")
+                file.write(_line(step))
         except OSError as error:
             raise WriteError(f"{self.path} cannot be written: {reason(error)}") from None
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    """The whole lines of a file that may end in the middle of one."""
+def steps_in(path: Path) -> list[Step]:
+    """The steps that a file of metrics tells of, as far as it is whole."""
     found = []
     for line in path.read_text(errors="replace").splitlines() if path.exists() else []:
         try:
-            found.append(json.loads(line))
-        except ValueError:  # where a killed process was writing
+            told = json.loads(line)
+            turns = tuple((str(a), str(b)) for a, b in told["turns"])
+            found.append(Step(int(told["step"]), turns, dict(told["k"]), float(told["loss"]), float(told["seconds"])))
+        except (ValueError, KeyError, TypeError):  # where a killed process was writing
             break
     return found
+
+
+def _line(step: Step) -> str:
+    return json.dumps(asdict(step)) + "\n"
