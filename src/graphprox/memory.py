@@ -28,7 +28,7 @@ def pages_kept() -> Iterator[None]:
     """Keep freed memory for the next array, as each step of a loop frees and takes the same.
 
     By default glibc hands every large block back to the system, which clears its pages anew each time: a sum of two
-    matrices of 40 MB then takes three times as long. Elsewhere nothing is done.
+    matrices of 40 MB then takes several times as long. Elsewhere nothing is done.
     """
     libc = _glibc()
     if libc is None:

@@ -8,7 +8,15 @@ from typing import Annotated
 
 import typer
 
-from graphprox.cli.options import DataOption, GraphArgument, JsonOption, VerboseOption
+from graphprox.cli.options import (
+    ChangeOption,
+    DataOption,
+    GraphArgument,
+    JsonOption,
+    MethodOption,
+    PresetOption,
+    VerboseOption,
+)
 from graphprox.errors import ParameterError
 from graphprox.loading import load
 
@@ -16,11 +24,9 @@ from graphprox.loading import load
 def curve(
     graph: GraphArgument,
     steps: Annotated[str, typer.Option("--steps", help="After which steps to look.")] = "0,10,20,30,50,70,100,150,200",
-    method: Annotated[str, typer.Option("--method", help="As embed's.")] = "ft-gcl",
-    preset: Annotated[str, typer.Option("--preset", help="As embed's.")] = "auto",
-    change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="As embed's.", show_default=False)
-    ] = None,
+    method: MethodOption = "ft-gcl",
+    preset: PresetOption = "auto",
+    change: ChangeOption = None,
     splits: Annotated[int, typer.Option("--splits", min=1, help="Over how many random splits.")] = 5,
     first_split: Annotated[int, typer.Option("--first-split", min=0, help="The seed of the first of them.")] = 1000,
     data: DataOption = None,

@@ -13,12 +13,16 @@ import typer
 from rich.console import Console
 
 from graphprox.cli.options import (
+    CacheOption,
+    ChangeOption,
     DataOption,
     DirectedOption,
     FeaturesOption,
     GraphArgument,
     HeaderOption,
     JsonOption,
+    MethodOption,
+    PresetOption,
     VerboseOption,
 )
 from graphprox.cli.progress import shown_progress
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from graphprox.training.recipe import Recipe
     from graphprox.training.trainer import Step
 
+METHOD, PRESET = "ft-gcl", "auto"
 OutOption = Annotated[
     Path,
     typer.Option(
@@ -46,24 +51,15 @@ DeviceOption = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or 
 def embed(
     graph: GraphArgument,
     out: OutOption,
-    method: Annotated[
-        str, typer.Option("--method", help="f-gcl, t-gcl, ft-gcl, pe-gcl, ft-gcl-nl, ft-grace or grace.")
-    ] = "ft-gcl",
-    preset: Annotated[
-        str, typer.Option("--preset", help="Settings for a data set; auto goes by the graph's name, or is default.")
-    ] = "auto",
+    method: MethodOption = METHOD,
+    preset: PresetOption = PRESET,
     recipe: Annotated[
         Path | None,
         typer.Option(
             "--recipe", metavar="FILE", help="A recipe as TOML, in place of method and preset.", show_default=False
         ),
     ] = None,
-    change: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="Change one setting: --set encoder.width=256.", show_default=False
-        ),
-    ] = None,
+    change: ChangeOption = None,
     steps: Annotated[int | None, typer.Option("--steps", help="How long to train.", show_default="preset's")] = None,
     seed: Annotated[
         int | None,
@@ -81,7 +77,7 @@ def embed(
         Path | None, typer.Option("--tensorboard", metavar="DIR", help="Log the loss for TensorBoard there.")
     ] = None,
     device: DeviceOption = "auto",
-    cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Whether to use rankings made before.")] = True,
+    cache: CacheOption = True,
     features: FeaturesOption = None,
     directed: DirectedOption = None,
     header: HeaderOption = None,
@@ -103,11 +99,8 @@ def embed(
     """
     began = time.perf_counter()
     check_writable(out)
-    overrides = _overrides(change, steps=steps, seed=seed)
-    if recipe is not None:  # a mistake in it is told before anything is read
-        chosen = _read(recipe, method=method, preset=preset).with_overrides(overrides)
-    else:
-        chosen = _named(method, preset, graph, overrides)
+    # A mistake in the recipe is told before anything is read.
+    chosen = _chosen(recipe, method, preset, graph).with_overrides(_overrides(change, steps=steps, seed=seed))
     loaded = load(graph, data=data, features=features, directed=directed, header=header)
 
     from graphprox.training.fitting import fit
@@ -214,20 +207,18 @@ def _overrides(changes: list[str] | None, **options: int | None) -> list[str]:
     return [*(changes or ()), *(f"{name}={value}" for name, value in options.items() if value is not None)]
 
 
-def _read(path: Path, *, method: str, preset: str) -> Recipe:
+def _chosen(path: Path | None, method: str, preset: str, dataset: str) -> Recipe:
+    """The recipe in a file, or that of a method and a preset."""
+    from graphprox.methods.family import recipe_for
     from graphprox.training.recipe import Recipe
 
-    if (method, preset) != ("ft-gcl", "auto"):
+    if path is None:
+        return recipe_for(method, preset=preset, dataset=dataset)
+    if (method, preset) != (METHOD, PRESET):
         raise ParameterError(
             "--recipe must stand alone; got --method or --preset beside it, which it takes the place of"
         )
     return Recipe.read(path)
-
-
-def _named(method: str, preset: str, dataset: str, overrides: list[str]) -> Recipe:
-    from graphprox.methods.family import recipe_for
-
-    return recipe_for(method, preset=preset, dataset=dataset, overrides=overrides)
 
 
 def _tell(as_json: bool, *, written: list[Path], shape: tuple[int, ...], seconds: float, **about: Any) -> None:

@@ -68,6 +68,19 @@ HeaderOption = Annotated[
         show_default=False,
     ),
 ]
+MethodOption = Annotated[
+    str, typer.Option("--method", help="f-gcl, t-gcl, ft-gcl, pe-gcl, ft-gcl-nl, ft-grace or grace.")
+]
+PresetOption = Annotated[
+    str, typer.Option("--preset", help="Settings for a data set; auto goes by the graph's name, or is default.")
+]
+ChangeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Change one setting: --set encoder.width=256.", show_default=False
+    ),
+]
+CacheOption = Annotated[bool, typer.Option("--cache/--no-cache", help="Whether to use rankings made before.")]
 SeedOption = Annotated[
     int, typer.Option("--seed", min=0, help="What chance draws from: the same seed, the same bytes.")
 ]

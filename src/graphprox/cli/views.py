@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from graphprox.cli.options import (
+    CacheOption,
     DataOption,
     DirectedOption,
     FeaturesOption,
@@ -39,7 +40,7 @@ def views(
     seed: SeedOption = 0,
     every: Annotated[bool, typer.Option("--all", help="Rank the neighbourhood view too.")] = False,
     engine: Annotated[str, typer.Option("--engine", help="What searches; auto chooses by size.")] = "auto",
-    cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Whether to use rankings made before.")] = True,
+    cache: CacheOption = True,
     features: FeaturesOption = None,
     labels: LabelsOption = None,
     directed: DirectedOption = None,

@@ -7,6 +7,7 @@ in-neighbours.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +42,7 @@ def in_neighbours(edge_index: IntArray, edge_weight: FloatArray | None, num_node
     return matrix
 
 
-class Convolution(nn.Module):
+class Convolution(nn.Module, ABC):
     """What all convolutions share: a weight, a bias, and edges in a form of their own."""
 
     def __init__(self, inputs: int, outputs: int, *, rng: Generator) -> None:
@@ -69,9 +70,9 @@ class Convolution(nn.Module):
         """The half without edges; ``times`` multiplies the layer's input by a matrix."""
         return times(self.weight)
 
+    @abstractmethod
     def propagate(self, projected: Tensor, edges: Edges) -> Tensor:
         """The half along edges, (nodes, outputs)."""
-        raise NotImplementedError
 
 
 class Dense(Convolution):

@@ -1,8 +1,8 @@
 """The few sparse products that everything else is made of, each with its gradient.
 
 A sparse matrix is a `Pattern`, where its entries are, and a vector of values. The products go through
-``torch.embedding_bag``, which on CPUs is the fastest gather-and-add that torch has: about 1.7 times as fast as a
-product with a CSR tensor, which besides leaves a slow gradient to autograd.
+``torch.embedding_bag``, the fastest gather-and-add that torch has on CPUs: a product with a CSR tensor takes longer,
+and leaves a slow gradient to autograd.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class _Attention(Function):
         to_scores = torch.cat([pattern.column_sums(to_logits), pattern.row_sums(to_logits)], 1)
         to_h = _by_head(upstream, heads, lambda part, head: pattern.transposed_times(attention[:, head], part))
         to_h.addmm_(to_scores, scorer.T)
-        to_scorer = (to_scores.T @ h).T  # a tall thin product takes eight times as long the other way round
+        to_scorer = (to_scores.T @ h).T  # a tall thin product takes far longer the other way round
         return None, None, to_h, to_scorer, to_logits if ctx.biased else None, None
 
 

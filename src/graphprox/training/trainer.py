@@ -19,7 +19,7 @@ from graphprox.errors import ParameterError, TrainingError
 from graphprox.graph import Graph
 from graphprox.io.files import writable_folder
 from graphprox.memory import pages_kept
-from graphprox.nn.objectives import channel_contrast, node_contrast
+from graphprox.nn.objectives import OBJECTIVES
 from graphprox.proximity.ranking import Ranking
 from graphprox.training.checkpoint import Checkpoint, Checkpoints
 from graphprox.training.interruption import Interrupted, Requests, stop_requests
@@ -123,12 +123,10 @@ class Trainer:
 
 def contrast(a: Tensor, b: Tensor, objective: Objective) -> Tensor:
     """The loss that a recipe names, of two outputs (nodes, channels)."""
-    temperature, inside = objective.temperature, objective.positives_in_denominator
-    if objective.contrast == "channel":
-        return channel_contrast(a, b, temperature=temperature, positives_in_denominator=inside)
-    return node_contrast(
-        a, b, temperature=temperature, positives_in_denominator=inside, intra_view=objective.intra_view
-    )
+    options = objective.model_dump(exclude={"contrast"})
+    if objective.contrast == "channel":  # which has one kind of negatives only
+        del options["intra_view"]
+    return OBJECTIVES[objective.contrast](a, b, **options)
 
 
 def _views(turns: tuple[tuple[str, str], ...]) -> list[str]:
