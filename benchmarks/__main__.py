@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("reading", "generating", "views", "training", "contrast")
+NAMES = ("reading", "generating", "views", "training", "contrast", "probing")
 
 
 def main(names: list[str]) -> None:

@@ -33,7 +33,7 @@ from graphprox.splits import EdgeSplit, NodeSplit, edge_split, random_split
 from graphprox.statistics import Statistics, edge_homophily, statistics
 
 if TYPE_CHECKING:
-    from graphprox.methods.estimators import FGCL, FTGCL, FTGCLNL, FTGRACE, GRACE, PEGCL, TGCL, GraphEmbedder
+    from graphprox.methods.estimators import FGCL, FTGCL, FTGCLNL, FTGRACE, GRACE, PEGCL, TGCL, FTGCLPlus, GraphEmbedder
     from graphprox.methods.family import recipe_for
     from graphprox.training.recipe import Recipe
 
@@ -42,7 +42,8 @@ __version__ = "0.1.0"
 # What is imported when it is asked for: torch takes longer to import than most of the rest takes to run.
 _LATER = {
     **dict.fromkeys(
-        ("FGCL", "FTGCL", "FTGCLNL", "FTGRACE", "GRACE", "GraphEmbedder", "PEGCL", "TGCL"), "methods.estimators"
+        ("FGCL", "FTGCL", "FTGCLNL", "FTGCLPlus", "FTGRACE", "GRACE", "GraphEmbedder", "PEGCL", "TGCL"),
+        "methods.estimators",
     ),
     "Recipe": "training.recipe",
     "recipe_for": "methods.family",
@@ -62,6 +63,7 @@ __all__ = [
     "DatasetError",
     "EdgeSplit",
     "Embedding",
+    "FTGCLPlus",
     "Graph",
     "GraphEmbedder",
     "GraphError",

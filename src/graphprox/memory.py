@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 # glibc's names for what mallopt sets, and what it sets by itself in a program that has had large arrays. What it starts
 # with would be slower than ever: once mallopt was called, it no longer adapts.
@@ -14,13 +15,28 @@ ADAPTED = {TRIM_THRESHOLD: 2**26, MMAP_THRESHOLD: 2**25, MMAP_MAX: 65536}
 
 
 def peak_memory() -> int | None:
-    """The most bytes that the process has held so far; None where the system does not tell."""
+    """The most bytes that the process has held so far, or since `forget_peak`; None where the system does not tell."""
     try:
         import resource
     except ImportError:  # Windows
         return None
+    for line in _lines("/proc/self/status"):
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def forget_peak() -> None:
+    """Begin to look for the peak anew; where the system cannot, it stays that of the whole process."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def _lines(path: str) -> list[str]:
+    with suppress(OSError):
+        return Path(path).read_text(encoding="ascii").splitlines()
+    return []
 
 
 @contextmanager

@@ -43,7 +43,9 @@ def test_the_same_command_gives_the_same_bytes(embed, tmp_path):
     assert (tmp_path / "a.npy").read_bytes() != (tmp_path / "c.npy").read_bytes()
 
 
-@pytest.mark.parametrize("method", ["f-gcl", "t-gcl", "FT-GCL", "pe-gcl", "ft-gcl-nl", "ft-grace", "grace"])
+@pytest.mark.parametrize(
+    "method", ["f-gcl", "t-gcl", "FT-GCL", "ft-gcl-plus", "pe-gcl", "ft-gcl-nl", "ft-grace", "grace"]
+)
 def test_every_method_of_the_family_embeds(embed, tmp_path, method):
     code, printed, _ = embed("--out", tmp_path / "emb.npy", "--steps", 2, "--method", method, "--json")
     said = json.loads(printed)

@@ -64,14 +64,3 @@ def test_real_graphs_have_views(run, data, tmp_path):
     told = json.loads(printed)
     assert code == 0
     assert told["feature"]["homophily"] == pytest.approx(0.657, abs=4e-3)  # ties are drawn
-
-
-def test_the_papers_table_and_figure_are_commands(run, data, tmp_path):
-    code, printed, _ = run("paper", "homophily", "--data", data, "--seeds", 1)
-    assert code == 0
-    assert printed.count("as reported") == 4
-    assert "0.657" in printed
-    code, printed, _ = run("paper", "homophily", "--data", data, "--seeds", 1, "--json")
-    assert json.loads(printed)[0]["name"] == "Texas"
-    code, printed, _ = run("paper", "barbell", "--out", tmp_path)
-    assert (code, len(printed.split())) == (0, 2)

@@ -30,13 +30,14 @@ from graphprox.methods.estimators import (
     GRACE,
     PEGCL,
     TGCL,
+    FTGCLPlus,
     GraphEmbedder,
 )
 from graphprox.methods.family import METHODS, preset_names, recipe_for
 from graphprox.methods.inputs import as_graph
 from graphprox.training.fitting import fit
 
-ALL = (FGCL, TGCL, FTGCL, PEGCL, FTGCLNL, FTGRACE, GRACE)
+ALL = (FGCL, TGCL, FTGCL, FTGCLPlus, PEGCL, FTGCLNL, FTGRACE, GRACE)
 
 
 def small(kind: type[GraphEmbedder] = FTGCL, **parameters) -> GraphEmbedder:
@@ -92,7 +93,7 @@ def test_every_method_has_its_class():
     assert list(ESTIMATORS) == list(METHODS)
     assert list(ESTIMATORS.values()) == list(ALL)
     for name, kind in ESTIMATORS.items():
-        assert kind.__name__ == METHODS[name].title.replace("-", "")
+        assert kind.__name__ == METHODS[name].title.replace("-", "").replace("+", "Plus")
         assert kind.__doc__.startswith(f"{METHODS[name].title}: {METHODS[name].summary}.")
 
 

@@ -16,9 +16,12 @@ from graphprox.cli.curve import curve
 from graphprox.cli.datasets import datasets
 from graphprox.cli.demo import demo
 from graphprox.cli.embed import embed, transform
+from graphprox.cli.evaluate import evaluate
+from graphprox.cli.holdout import holdout
 from graphprox.cli.info import info
 from graphprox.cli.neighbours import neighbours
-from graphprox.cli.paper import paper
+from graphprox.cli.report import report
+from graphprox.cli.run import run
 from graphprox.cli.views import views
 from graphprox.errors import GraphproxError, GraphproxWarning
 
@@ -41,7 +44,10 @@ app.command()(transform)
 app.command()(curve)
 app.command()(neighbours)
 app.command("neighbors", hidden=True)(neighbours)
-app.add_typer(paper, name="paper")
+app.command()(evaluate)
+app.command()(holdout)
+app.command()(run)
+app.command()(report)
 
 
 def _print_version(asked: bool) -> None:

@@ -29,6 +29,8 @@ def curve(
     change: ChangeOption = None,
     splits: Annotated[int, typer.Option("--splits", min=1, help="Over how many random splits.")] = 5,
     first_split: Annotated[int, typer.Option("--first-split", min=0, help="The seed of the first of them.")] = 1000,
+    train: Annotated[float, typer.Option("--train", help="The share of nodes to learn from.")] = 0.1,
+    validation: Annotated[float, typer.Option("--validation", help="The share of nodes to count on.")] = 0.1,
     data: DataOption = None,
     as_json: JsonOption = False,
     verbose: VerboseOption = False,  # noqa: ARG001 - main looks at it
@@ -42,6 +44,7 @@ def curve(
 
     - `graphprox curve Cora --data DIR`
     - `graphprox curve synthetic --steps 0,50,100 --set encoder.kind=sage --json`
+    - `graphprox curve Texas --train 0.48 --validation 0.32 --splits 20`
     """
     from graphprox.experiments.curve import curve as marks_of
     from graphprox.methods.family import recipe_for
@@ -50,7 +53,9 @@ def curve(
     recipe = recipe_for(method, preset=preset, dataset=graph, overrides=change or ())
     marks = _whole_numbers(steps)
     loaded = load(graph, data=data).graph
-    chosen = [random_split(loaded, seed=first_split + each) for each in range(splits)]
+    chosen = [
+        random_split(loaded, seed=first_split + each, train=train, validation=validation) for each in range(splits)
+    ]
     for mark in marks_of(loaded, recipe, chosen, marks):
         if as_json:
             print(json.dumps(dataclasses.asdict(mark)), flush=True)

@@ -69,7 +69,7 @@ HeaderOption = Annotated[
     ),
 ]
 MethodOption = Annotated[
-    str, typer.Option("--method", help="f-gcl, t-gcl, ft-gcl, pe-gcl, ft-gcl-nl, ft-grace or grace.")
+    str, typer.Option("--method", help="f-gcl, t-gcl, ft-gcl, ft-gcl-plus, pe-gcl, ft-gcl-nl, ft-grace or grace.")
 ]
 PresetOption = Annotated[
     str, typer.Option("--preset", help="Settings for a data set; auto goes by the graph's name, or is default.")

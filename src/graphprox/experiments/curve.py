@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from graphprox.arrays import FloatArray
 from graphprox.errors import GraphError
 from graphprox.evaluation.probe import probe
 from graphprox.graph import Graph
@@ -28,6 +29,18 @@ class Mark:
     deviation: float
 
 
+def trained_to(
+    graph: Graph, recipe: Recipe, marks: Iterable[int], *, device: str = "auto"
+) -> Iterator[tuple[list[float], FloatArray]]:
+    """Train once; after so many steps as each of the ``marks`` says, the losses so far and the embedding."""
+    trainer = Trainer(graph, ranked_views(graph, recipe), recipe, device=chosen_device(device))
+    for mark in sorted(marks):
+        with pages_kept():
+            while len(trainer.losses) < mark:
+                trainer.step()
+        yield list(trainer.losses), trainer.model.embed(graph)
+
+
 def curve(
     graph: Graph, recipe: Recipe, splits: Sequence[NodeSplit], marks: Sequence[int], *, device: str = "auto"
 ) -> Iterator[Mark]:
@@ -41,13 +54,7 @@ def curve(
     """
     if graph.y is None:
         raise GraphError("a graph must have labels to measure accuracy; got one without")
-    labels, seen = graph.y, graph.without_labels()
-    trainer = Trainer(seen, ranked_views(seen, recipe), recipe, device=chosen_device(device))
-    for mark in sorted(marks):
-        with pages_kept():
-            while len(trainer.losses) < mark:
-                trainer.step()
-        embedding = trainer.model.embed(seen)
-        scores = [probe(embedding, labels, split).validation_accuracy for split in splits]
-        loss = trainer.losses[-1] if trainer.losses else None
-        yield Mark(mark, loss, float(np.mean(scores)), float(np.std(scores)))
+    for losses, embedding in trained_to(graph.without_labels(), recipe, marks, device=device):
+        scores = [probe(embedding, graph.y, split).validation_accuracy for split in splits]
+        loss = losses[-1] if losses else None
+        yield Mark(len(losses), loss, float(np.mean(scores)), float(np.std(scores)))

@@ -1,7 +1,7 @@
 """The family as scikit-learn estimators: fit on a graph, without labels; transform it, or any with the same features.
 
     GraphEmbedder     all that an estimator does
-    ├── FGCL, TGCL, FTGCL, PEGCL, FTGCLNL
+    ├── FGCL, TGCL, FTGCL, FTGCLPlus, PEGCL, FTGCLNL
     └── FTGRACE, GRACE
 
 A class is a name for a method; what the method is, its recipe tells.
@@ -295,6 +295,18 @@ class FTGCL(GraphEmbedder):
     method = "ft-gcl"
 
 
+class FTGCLPlus(GraphEmbedder):
+    """FT-GCL+: as FT-GCL, with edges dropped and features masked, and the graph against itself as a third turn.
+
+    >>> from graphprox import synthetic
+    >>> embedder = FTGCLPlus(steps=3, width=8, cache=False).fit(synthetic(nodes=140))
+    >>> len(embedder.recipe_.turns), embedder.recipe_.corruptions["light"].drop_edges
+    (3, 0.4)
+    """
+
+    method = "ft-gcl-plus"
+
+
 class PEGCL(GraphEmbedder):
     """PE-GCL: as FT-GCL, with a third view in the cycle: the features of a node's neighbours.
 
@@ -340,7 +352,7 @@ class GRACE(GraphEmbedder):
 
 
 ESTIMATORS: dict[str, type[GraphEmbedder]] = {
-    each.method: each for each in (FGCL, TGCL, FTGCL, PEGCL, FTGCLNL, FTGRACE, GRACE)
+    each.method: each for each in (FGCL, TGCL, FTGCL, FTGCLPlus, PEGCL, FTGCLNL, FTGRACE, GRACE)
 }
 
 

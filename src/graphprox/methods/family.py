@@ -2,7 +2,8 @@
 
     the default Recipe ◄─ family.toml: the method ◄─ presets.toml: the data set's settings ◄─ overrides
 
-Each is merged over what stands to its left.
+Each is merged over what stands to its left. The settings that the paper prints for a data set are in printed.toml, as
+presets of their own: "Cora-paper".
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ DEFAULT = "default"
 
 @dataclass(frozen=True)
 class Method:
-    """A method of the family: its name, what it is called in print, what it does, which group of presets it takes.
+    """A method of the family: its name, what it is called in print, what it does, which groups of presets it takes.
 
     >>> METHODS["ft-gcl"].title
     'FT-GCL'
@@ -33,7 +34,7 @@ class Method:
     name: str
     title: str
     summary: str
-    presets: str
+    presets: tuple[str, ...]
 
 
 def _table(name: str) -> dict[str, Any]:
@@ -42,8 +43,9 @@ def _table(name: str) -> dict[str, Any]:
 
 _FAMILY = _table("family.toml")
 _PRESETS = _table("presets.toml")
+_PRESETS["ft-gcl"] |= {f"{name}-paper": settings for name, settings in _table("printed.toml").items()}
 METHODS: Mapping[str, Method] = MappingProxyType(
-    {name: Method(name, each["title"], each["summary"], each["presets"]) for name, each in _FAMILY.items()}
+    {name: Method(name, each["title"], each["summary"], tuple(each["presets"])) for name, each in _FAMILY.items()}
 )
 
 
@@ -60,17 +62,22 @@ def recipe_for(
     of :meth:`Recipe.with_overrides`.
 
     >>> recipe = recipe_for("FT-GCL", dataset="Cora", overrides=["steps=20"])
-    >>> recipe.method, recipe.views.k_max, recipe.steps
-    ('ft-gcl', 8, 20)
+    >>> recipe.method, recipe.encoder.kind, recipe.steps
+    ('ft-gcl', 'gat', 20)
     """
     known = _method(method)
-    presets = _PRESETS[known.presets]
+    names = preset_names(method)
     if preset == AUTO:
-        preset = dataset if dataset is not None and dataset in presets else DEFAULT
-    if preset not in presets:
-        raise ParameterError(f"{known.title} has no preset {preset!r}; {did_you_mean(preset, [AUTO, *presets])}")
+        preset = dataset if dataset is not None and dataset in names else DEFAULT
+    if preset not in names:
+        raise ParameterError(f"{known.title} has no preset {preset!r}; {did_you_mean(preset, [AUTO, *names])}")
     recipe = Recipe(method=known.name, **_FAMILY[known.name]["recipe"])
-    return recipe.merged(presets[preset]).with_overrides(overrides)
+    for group in known.presets:
+        settings = dict(_PRESETS[group].get(preset, {}))
+        if not recipe.corruptions:  # it may take the presets of a method that has some, as FT-GRACE takes GRACE's
+            settings.pop("corruptions", None)
+        recipe = recipe.merged(settings)
+    return recipe.with_overrides(overrides)
 
 
 def preset_names(method: str) -> tuple[str, ...]:
@@ -79,7 +86,7 @@ def preset_names(method: str) -> tuple[str, ...]:
     >>> preset_names("grace")
     ('default', 'Cora', 'CiteSeer', 'PubMed', 'DBLP')
     """
-    return tuple(_PRESETS[_method(method).presets])
+    return tuple(dict.fromkeys(name for group in _method(method).presets for name in _PRESETS[group]))
 
 
 def _method(name: str) -> Method:
