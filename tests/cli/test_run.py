@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 EXPERIMENT = """
@@ -60,3 +62,15 @@ def test_data_that_are_not_at_hand_are_told(run, experiment, tmp_path):
     assert code == 2
     assert "not run:" in printed
     assert "Nothing" in told
+
+
+def test_a_figure_outside_its_spread_is_a_failure(run, experiment, tmp_path):
+    results = tmp_path / "results"
+    run("run", experiment, "--results", results, "--jobs", 1, "--row", "raw")
+    (record,) = results.rglob("*.json")
+    fields = json.loads(record.read_text())
+    fields["figures"] = {name: [value + 0.2 for value in values] for name, values in fields["figures"].items()}
+    record.write_text(json.dumps(fields))
+    code, printed, _ = run("run", experiment, "--results", results, "--row", "raw", "--check", "--jobs", 1)
+    assert code == 1
+    assert "OUTSIDE its spread" in printed

@@ -127,3 +127,12 @@ def test_what_cannot_be_learned_from_is_refused(graph):
         probe(graph.x, np.zeros_like(graph.y), split)
     with pytest.raises(ParameterError, match=r"rows 0\.\.839 of the embedding; got node 840"):
         probe(graph.x, graph.y, NodeSplit(split.train, split.validation, [840]))
+
+
+def test_a_fit_that_does_not_converge_ends_the_search(graph, monkeypatch):
+    split = random_split(graph, seed=0)
+    whole = probe(graph.x, graph.y, split)
+    monkeypatch.setattr("graphprox.evaluation.probe.MOST_ITERATIONS", 1)
+    cut = probe(graph.x, graph.y, split)
+    assert cut.c == min(STRENGTHS)
+    assert cut.c < whole.c

@@ -51,7 +51,7 @@ def test_records_are_kept_found_again_and_measured_once(small, tmp_path, no_data
     # The process that measures is another one, and has one thread: what it finds is what this one would find.
     again = measure(trials[0])
     assert kept[0].figures == again.figures
-    assert all("within its spread" in line for line in compared([(trials[0], again)], results))
+    assert all(comparison.agrees for comparison in compared([(trials[0], again)], results))
     assert not [path for path in results.rglob("*") if path.name.endswith(".part")]
 
 
@@ -81,9 +81,10 @@ def test_figures_outside_the_spread_are_told(small, tmp_path, no_data):
     worse = {name: [value - 0.3 for value in values] for name, values in record.figures.items()}
     record.write(tmp_path, trial)
     object.__setattr__(record, "figures", worse)
-    lines = list(compared([(trial, record)], tmp_path))
-    assert len(lines) == 2
-    assert all("OUTSIDE" in line for line in lines)
+    comparisons = list(compared([(trial, record)], tmp_path))
+    assert [comparison.key[2] for comparison in comparisons] == ["accuracy", "macro_f1"]
+    assert not any(comparison.agrees for comparison in comparisons)
+    assert "OUTSIDE its spread" in str(comparisons[0])
     assert read_back([trial], tmp_path)[0][1].figures != worse
 
 

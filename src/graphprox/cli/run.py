@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from graphprox.experiments.runner import Outcome
     from graphprox.experiments.spec import Trial
 
+OUTSIDE = 1  # the exit code where a figure that is measured again does not agree with its record
+
 ResultsOption = Annotated[Path, typer.Option("--results", metavar="DIR", help="Where the records are kept.")]
 
 
@@ -72,8 +74,10 @@ def run(
     if not measured:
         raise DatasetError(outcome.missing or "nothing could be measured")
     if check:
-        for line in compared(measured, results):
-            print(line)
+        comparisons = list(compared(measured, results))
+        print(*comparisons, sep="\n")
+        if not all(comparison.agrees for comparison in comparisons):
+            raise typer.Exit(OUTSIDE)
 
 
 def _line(outcome: Outcome) -> str:

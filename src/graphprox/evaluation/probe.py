@@ -19,7 +19,7 @@ from graphprox.splits import NodeSplit
 STRENGTHS = tuple(10.0**power for power in range(-2, 5))  # of the penalty, inverse, as scikit-learn's C
 PATIENCE = 2  # so many weaker penalties in a row that do no better end the search, but only
 LEARNED = 0.9  # where such a share of the training nodes is told right: a probe that still underfits may yet do better
-MOST_ITERATIONS = 1000
+MOST_ITERATIONS = 400  # a fit that takes more ends the search too: weaker penalties would take longer still
 TOLERANCE = 1e-5  # of the gradient; scikit-learn's default of 1e-4 stops where predictions still change
 
 
@@ -39,7 +39,7 @@ def probe(embedding: RowsLike, y: ArrayLike, split: NodeSplit) -> Score:
     Rows, which may be sparse, are scaled to length 1. The strength of the penalty is the one that does best on the
     validation nodes, the stronger where two do; test nodes play no part in any choice. Penalties are tried from the
     strongest on. Once nine in ten training nodes are told right, ``PATIENCE`` weaker penalties in a row that do no
-    better end the search, and what would come after them is never tried.
+    better end the search, and so does a fit that does not converge; what would come after them is never tried.
 
     >>> from graphprox import random_split, synthetic
     >>> graph = synthetic()
@@ -79,7 +79,7 @@ def _best_on_validation(rows: Rows, labels: IntArray, split: NodeSplit) -> _Chos
             chosen, in_vain = _Chosen(strength, right, regression.predict(rows[split.test])), 0
         elif regression.learned >= LEARNED:
             in_vain += 1
-        if in_vain == PATIENCE:
+        if in_vain == PATIENCE or not regression.converged:
             break
     return chosen
 
@@ -96,9 +96,14 @@ class _Regression:
 
     def fit(self, strength: float) -> None:
         with warnings.catch_warnings():
-            # A weak penalty may not converge; then it does not do best on validation nodes, or it does, and is right.
+            # Where a fit did not converge, it is asked for below.
             warnings.simplefilter("ignore", ConvergenceWarning)
             self._classifier.set_params(C=strength).fit(self._span.coordinates, self._labels)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the last fit needed no more iterations than it may take."""
+        return int(self._classifier.n_iter_.max()) < MOST_ITERATIONS
 
     @property
     def learned(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,27 @@ from graphprox.experiments.records import Record, read_record
 from graphprox.experiments.spec import Trial
 
 LEAST_SPREAD = 1e-3  # a tenth of a percent: figures of one split have no spread, and threads add in another order
+Key = tuple[str, str, str]  # a data set, a row, a metric
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A figure as it was kept and as it was measured again; both are means over trainings and splits."""
+
+    key: Key
+    kept: float
+    spread: float
+    again: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether what was measured again falls within the spread of what was kept."""
+        return abs(self.again - self.kept) <= self.spread
+
+    def __str__(self) -> str:
+        verdict = "within its spread" if self.agrees else "OUTSIDE its spread"
+        kept = f"{100 * self.kept:.2f} ± {100 * self.spread:.2f}"
+        return f"{' '.join(self.key)}: kept {kept}, again {100 * self.again:.2f}: {verdict}"
 
 
 def read_back(trials: Iterable[Trial], results: Path) -> list[tuple[Trial, Record]]:
@@ -20,22 +42,19 @@ def read_back(trials: Iterable[Trial], results: Path) -> list[tuple[Trial, Recor
     return [(trial, record) for trial, record in found if record is not None]
 
 
-def compared(again: list[tuple[Trial, Record]], results: Path) -> Iterator[str]:
-    """A line for each figure: what was kept, what was measured again, and whether it falls within the kept spread."""
+def compared(again: list[tuple[Trial, Record]], results: Path) -> Iterator[Comparison]:
+    """Each figure that was measured again, beside the records of the same trials."""
     kept = _values(read_back((trial for trial, _ in again), results))
     for key, values in _values(again).items():
-        before, spread = np.mean(kept[key]), max(float(np.std(kept[key])), LEAST_SPREAD)
-        agrees = abs(np.mean(values) - before) <= spread
-        yield (
-            f"{' '.join(key)}: kept {100 * before:.2f} ± {100 * spread:.2f}, again {100 * np.mean(values):.2f}: "
-            f"{'within its spread' if agrees else 'OUTSIDE its spread'}"
-        )
+        spread = max(float(np.std(kept[key])), LEAST_SPREAD)
+        yield Comparison(key, float(np.mean(kept[key])), spread, float(np.mean(values)))
 
 
-def _values(records: list[tuple[Trial, Record]]) -> dict[tuple[str, str, str], list[float]]:
-    """All values of a metric over splits and seeds, by data set, row and metric."""
-    gathered = defaultdict[tuple[str, str, str], list[float]](list)
+def _values(records: list[tuple[Trial, Record]]) -> dict[Key, list[float]]:
+    """All values of a metric over splits and seeds."""
+    gathered = defaultdict[Key, list[float]](list)
     for trial, record in records:
         for metric in trial.experiment.metrics:
-            gathered[trial.dataset, trial.row_name, metric] += record.figures.get(metric, [])
+            if not isinstance(figures := record.figures.get(metric, []), dict):  # as the points of a map are
+                gathered[trial.dataset, trial.row_name, metric] += np.ravel(figures).tolist()
     return {key: values for key, values in gathered.items() if values}
