@@ -15,7 +15,7 @@ import pytest
 
 from graphprox import ReadError, random_split, synthetic
 from graphprox.evaluation.probe import probe
-from graphprox.experiments.checking import compared, read_back
+from graphprox.experiments.checking import compared
 from graphprox.experiments.measuring import dataset_checksum, measure
 from graphprox.experiments.records import read_record, read_records
 from graphprox.experiments.runner import pending, run
@@ -44,7 +44,7 @@ def test_records_are_kept_found_again_and_measured_once(small, tmp_path, no_data
     outcomes = list(run(trials, results, jobs=2))
     assert {outcome.trial.path for outcome in outcomes} == {trial.path for trial in trials}
     assert pending(trials, results) == []
-    kept = [record for _, record in read_records(results, experiment)]
+    kept = [record for _, record in read_records(results, experiment.trials())]
     assert [record.row for record in kept] == ["raw", "smoothed", "small", "small"]
     found = {outcome.trial.path: outcome.record.figures for outcome in outcomes if outcome.record is not None}
     assert [found[trial.path] for trial in trials] == [record.figures for record in kept]
@@ -85,7 +85,7 @@ def test_figures_outside_the_spread_are_told(small, tmp_path, no_data):
     assert [comparison.key[2] for comparison in comparisons] == ["accuracy", "macro_f1"]
     assert not any(comparison.agrees for comparison in comparisons)
     assert "OUTSIDE its spread" in str(comparisons[0])
-    assert read_back([trial], tmp_path)[0][1].figures != worse
+    assert read_records(tmp_path, [trial])[0][1].figures != worse
 
 
 def test_a_data_set_that_is_not_at_hand_is_an_outcome(small, tmp_path, no_data):

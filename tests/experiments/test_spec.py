@@ -102,3 +102,11 @@ def test_what_is_declared_can_be_run(path):
 def test_every_table_of_classification_has_the_rows_that_keep_it_honest(name):
     rows = Experiment.read(ROOT / "experiments" / f"{name}.toml").all_rows
     assert {"raw", "smoothed", "untrained", "f-gcl", "t-gcl", "ft-gcl"} <= set(rows)
+
+
+def test_a_record_stays_in_the_folder_of_results_whatever_a_data_set_is_called(small, tmp_path):
+    for name in ("/elsewhere/mine.npz", "../../mine.npz", "..", "a\\\\b"):
+        small.write_text(small.read_text().replace('["synthetic"]', f'["{name}"]'))
+        paths = [tmp_path / trial.path for trial in Experiment.read(small).trials(seeds=1)]
+        assert all(path.resolve().parents[2] == (tmp_path / "small").resolve() for path in paths)
+        small.write_text(small.read_text().replace(f'["{name}"]', '["synthetic"]'))

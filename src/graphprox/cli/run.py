@@ -53,13 +53,14 @@ def run(
     - `graphprox run experiments/random.toml --only Cora --seeds 3`
     - `graphprox run experiments/random.toml --only Cora --row ft-gcl --check`
     """
-    from graphprox.experiments.checking import compared, read_back
+    from graphprox.experiments.checking import compared
+    from graphprox.experiments.records import read_records
     from graphprox.experiments.runner import best_jobs, pending
     from graphprox.experiments.runner import run as outcomes_of
     from graphprox.experiments.spec import Experiment
 
     trials = Experiment.read(experiment).trials(only=only, row=row, seeds=seeds)
-    todo = [trial for trial, _ in read_back(trials, results)] if check else pending(trials, results)
+    todo = [trial for trial, _ in read_records(results, trials)] if check else pending(trials, results)
     at_a_time = jobs or best_jobs(len(todo))
     print(f"{experiment.stem}: {len(trials)} trials, {len(todo)} to measure, {at_a_time} at a time", flush=True)
     if not todo:

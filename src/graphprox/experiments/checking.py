@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from graphprox.experiments.records import Record, read_record
+from graphprox.experiments.records import Record, read_records
 from graphprox.experiments.spec import Trial
 
 LEAST_SPREAD = 1e-3  # a tenth of a percent: figures of one split have no spread, and threads add in another order
@@ -36,15 +36,9 @@ class Comparison:
         return f"{' '.join(self.key)}: kept {kept}, again {100 * self.again:.2f}: {verdict}"
 
 
-def read_back(trials: Iterable[Trial], results: Path) -> list[tuple[Trial, Record]]:
-    """The trials that have records, and these."""
-    found = ((trial, read_record(results, trial)) for trial in trials)
-    return [(trial, record) for trial, record in found if record is not None]
-
-
 def compared(again: list[tuple[Trial, Record]], results: Path) -> Iterator[Comparison]:
     """Each figure that was measured again, beside the records of the same trials."""
-    kept = _values(read_back((trial for trial, _ in again), results))
+    kept = _values(read_records(results, (trial for trial, _ in again)))
     for key, values in _values(again).items():
         spread = max(float(np.std(kept[key])), LEAST_SPREAD)
         yield Comparison(key, float(np.mean(kept[key])), spread, float(np.mean(values)))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from graphprox.errors import ReadError
-from graphprox.experiments.spec import Experiment, Trial
+from graphprox.experiments.spec import Trial
 from graphprox.io.files import reason, written_whole
 
 
@@ -65,8 +65,7 @@ def read_record(results: Path, trial: Trial) -> Record | None:
     return record if record.is_of(trial) else None
 
 
-def read_records(results: Path, experiment: Experiment) -> Iterator[tuple[Trial, Record]]:
-    """The records of an experiment that hold, in the order of its trials."""
-    for trial in experiment.trials():
-        if (record := read_record(results, trial)) is not None:
-            yield trial, record
+def read_records(results: Path, trials: Iterable[Trial]) -> list[tuple[Trial, Record]]:
+    """The trials that have a record that holds, and these."""
+    found = ((trial, read_record(results, trial)) for trial in trials)
+    return [(trial, record) for trial, record in found if record is not None]

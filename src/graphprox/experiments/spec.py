@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -164,6 +165,15 @@ def _sentence(error: ValidationError) -> str:
     return f"{place} is not as it must be: {first['msg'][0].lower()}{first['msg'][1:]}; got {shown(first['input'])}"
 
 
+def _folder(name: str) -> str:
+    """A name as that of one folder: nothing in it leads elsewhere.
+
+    >>> _folder("Cora"), _folder("../graphs/mine.npz")
+    ('Cora', 'graphs-mine.npz')
+    """
+    return re.sub(r"[/\\]+", "-", name).lstrip(".-") or "-"
+
+
 @dataclass(frozen=True)
 class Trial:
     """One thing to measure: a row of an experiment on one data set, from one seed, over all its splits."""
@@ -176,8 +186,8 @@ class Trial:
 
     @property
     def path(self) -> Path:
-        """Where its record lies in the folder of results."""
-        return Path(self.experiment.name, self.dataset, self.row_name, f"{self.seed}.json")
+        """Where its record lies in the folder of results; a data set may be a file of any folder, and stays inside."""
+        return Path(self.experiment.name, _folder(self.dataset), _folder(self.row_name), f"{self.seed}.json")
 
     @property
     def embedder(self) -> Embedder:

@@ -75,7 +75,9 @@ def test_nothing_is_loaded_and_nothing_trained(folders, monkeypatch):
     monkeypatch.setattr(graphprox.methods.embedders, "fit", refuse)
     monkeypatch.setattr(graphprox.training.trainer.Trainer, "__init__", refuse)
     monkeypatch.setattr(graphprox.datasets.named, "load_dataset", refuse)
-    report_on_all(*folders)
+    sections, paths = report_on_all(*folders)
+    assert any(section.findings.records for section in sections)
+    assert all(path.is_file() for path in paths)
 
 
 def test_no_text_takes_its_place_unless_all_can(folders, monkeypatch):
