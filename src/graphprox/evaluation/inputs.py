@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 from graphprox.arrays import IntArray
 from graphprox.embedding import as_vectors, refuse_not_finite
 from graphprox.errors import GraphError, ParameterError
-from graphprox.graph import UNKNOWN_LABEL
+from graphprox.graph import UNKNOWN_LABEL, Graph
 from graphprox.splits import NodeSplit
 
 Floats = NDArray[np.float64]
@@ -91,6 +91,13 @@ def dense(matrix: Any) -> Floats:
     """A matrix, or a product of two, that may be sparse, as an array."""
     array: Floats = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
     return array
+
+
+def labels_of(graph: Graph) -> IntArray:
+    """The class of each node; a graph without any is refused."""
+    if graph.y is None:
+        raise GraphError("a graph must have labels to measure by them; got one without")
+    return graph.y
 
 
 def checked_labels(y: ArrayLike, *, rows: int) -> IntArray:

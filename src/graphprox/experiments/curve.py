@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphprox.arrays import FloatArray
-from graphprox.errors import GraphError
+from graphprox.evaluation.inputs import labels_of
 from graphprox.evaluation.probe import probe
 from graphprox.graph import Graph
 from graphprox.memory import pages_kept
@@ -52,9 +52,8 @@ def curve(
     >>> [mark.steps for mark in curve(graph, recipe, [random_split(graph, seed=0)], [0, 2])]
     [0, 2]
     """
-    if graph.y is None:
-        raise GraphError("a graph must have labels to measure accuracy; got one without")
+    labels = labels_of(graph)
     for losses, embedding in trained_to(graph.without_labels(), recipe, marks, device=device):
-        scores = [probe(embedding, graph.y, split).validation_accuracy for split in splits]
+        scores = [probe(embedding, labels, split).validation_accuracy for split in splits]
         loss = losses[-1] if losses else None
         yield Mark(len(losses), loss, float(np.mean(scores)), float(np.std(scores)))

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from graphprox.arrays import FloatArray, IntArray
-from graphprox.errors import GraphError
+from graphprox.arrays import FloatArray
+from graphprox.evaluation.inputs import labels_of
 from graphprox.evaluation.probe import probe
 from graphprox.experiments.figures import new_figure, save_figure
 from graphprox.graph import Graph
@@ -38,7 +38,7 @@ class Row:
 
 def rows(graph: Graph, *, preset: str, seed: int = 0) -> Iterator[Row]:
     """Each embedding of a labelled graph, one after another as they are made."""
-    labels = _labels(graph)
+    labels = labels_of(graph)
     splits = [random_split(graph, seed=each) for each in range(SPLITS)]
 
     def row(name: str, sees: str, embedding: FloatArray) -> Row:
@@ -55,12 +55,6 @@ def rows(graph: Graph, *, preset: str, seed: int = 0) -> Iterator[Row]:
         yield row(METHODS[method].title, f"features, edges, {sees}", embedded(method))
 
 
-def _labels(graph: Graph) -> IntArray:
-    if graph.y is None:
-        raise GraphError("a graph must have labels to show how well classes can be told; got one without")
-    return graph.y
-
-
 def _dense(graph: Graph) -> FloatArray:
     return graph.x if isinstance(graph.x, np.ndarray) else graph.x.toarray()
 
@@ -71,7 +65,7 @@ def draw(folder: Path, graph: Graph, shown: list[Row], *, seed: int = 0) -> list
     from sklearn.preprocessing import normalize
 
     figure = new_figure(3.1 * len(shown), 3.9)
-    labels = _labels(graph)
+    labels = labels_of(graph)
     names = graph.class_names or tuple(str(each) for each in np.unique(labels))
     for place, row in enumerate(shown, start=1):
         points = TSNE(random_state=seed, init="pca").fit_transform(normalize(row.embedding))

@@ -12,14 +12,13 @@ import numpy as np
 
 from graphprox.arrays import FloatArray, IntArray
 from graphprox.datasets.dataset import Dataset
-from graphprox.errors import GraphError, ParameterError
-from graphprox.evaluation.inputs import unit_rows
+from graphprox.errors import ParameterError
+from graphprox.evaluation.inputs import labels_of, unit_rows
 from graphprox.evaluation.links import score_links
 from graphprox.evaluation.protocols import PROTOCOLS
 from graphprox.experiments.barbell import in_the_plane, structure_classes
 from graphprox.experiments.curve import trained_to
 from graphprox.experiments.spec import Trial
-from graphprox.graph import Graph
 from graphprox.methods.embedders import Trained
 from graphprox.proximity.quality import homophily_at
 from graphprox.proximity.topology import topology
@@ -55,7 +54,7 @@ class Measured:
 
 def classification(trial: Trial, dataset: Dataset) -> Measured:
     """A probe on each split of one embedding."""
-    measured, labels, splits = Measured(), _labels(dataset.graph), _splits(trial, dataset)
+    measured, labels, splits = Measured(), labels_of(dataset.graph), _splits(trial, dataset)
     with measured.timed("embed"):
         embedding = trial.embedder.embed(dataset.graph.without_labels(), trial.seed)
     with measured.timed("evaluate"):
@@ -82,7 +81,7 @@ def links(trial: Trial, dataset: Dataset) -> Measured:
 
 def curve(trial: Trial, dataset: Dataset) -> Measured:
     """The loss of every step, and a probe on each split after some of them."""
-    embedder, labels, splits = trial.embedder, _labels(dataset.graph), _splits(trial, dataset)
+    embedder, labels, splits = trial.embedder, labels_of(dataset.graph), _splits(trial, dataset)
     if not isinstance(embedder, Trained):
         raise ParameterError(f"a curve needs a method that is trained step by step; got {trial.row.method!r}")
     measured, recipe, accuracy = Measured(), embedder.recipe.merged({"seed": trial.seed}), []
@@ -104,7 +103,7 @@ def map_of(trial: Trial, dataset: Dataset) -> Measured:
     """The embedding in two dimensions by t-SNE: the points of each class, in an order that names no node."""
     from sklearn.manifold import TSNE
 
-    measured, labels = Measured(), _labels(dataset.graph)
+    measured, labels = Measured(), labels_of(dataset.graph)
     with measured.timed("embed"):
         embedding = trial.embedder.embed(dataset.graph.without_labels(), trial.seed)
     with measured.timed("evaluate"):
@@ -153,12 +152,6 @@ TASKS: dict[str, Callable[[Trial, Dataset], Measured]] = {
     "homophily": homophily,
     "barbell": barbell,
 }
-
-
-def _labels(graph: Graph) -> IntArray:
-    if graph.y is None:
-        raise GraphError("a graph must have labels to measure by them; got one without")
-    return graph.y
 
 
 def _splits(trial: Trial, dataset: Dataset) -> list[NodeSplit]:

@@ -55,7 +55,8 @@ def fit(
     chosen = chosen_device(device)
     if folder is not None:
         prepared(folder)
-    rankings = ranked_views(graph, recipe, cache=cache, progress=progress)
+    # An encoder as it was drawn sees no view.
+    rankings = ranked_views(graph, recipe, cache=cache, progress=progress) if recipe.steps else {}
     listeners = list(on_step)
     checkpoints = None if folder is None else folder / CHECKPOINTS
     if folder is not None:
