@@ -27,7 +27,7 @@ def test_a_trial_is_its_embedding_probed_on_its_splits(small, no_data):
     trial = Experiment.read(small).trials(row="small")[1]
     record = measure(trial)
     graph = synthetic()
-    embedding = trial.embedder.embed(graph, seed=1)
+    embedding = trial.maker.embed(graph, seed=1)
     scores = [probe(embedding, graph.y, random_split(graph, seed=each)) for each in range(3)]
     assert record.figures["accuracy"] == [score.accuracy for score in scores]
     assert record.figures["macro_f1"] == [score.macro_f1 for score in scores]

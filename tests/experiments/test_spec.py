@@ -10,7 +10,7 @@ from graphprox import ParameterError, ReadError
 from graphprox.experiments.spec import Experiment
 
 ROOT = Path(__file__).resolve().parents[2]
-DECLARED = sorted(path for path in (ROOT / "experiments").glob("*.toml") if path.stem != "paper")
+DECLARED = sorted(path for path in (ROOT / "experiments").glob("*.toml") if path.stem not in ("paper", "published"))
 
 
 def test_trials_are_rows_on_data_sets_from_seeds_and_what_is_not_drawn_has_one(small):
@@ -31,7 +31,7 @@ def test_a_grid_has_a_row_for_each_combination():
     )
     rows = experiment.all_rows
     assert len(rows) == 6
-    recipe = rows["encoder.width=16,head.width=4"].embedder("synthetic").settings
+    recipe = rows["encoder.width=16,head.width=4"].maker("synthetic").settings
     assert (recipe["encoder"]["width"], recipe["head"]["width"]) == (16, 4)
 
 
@@ -46,7 +46,7 @@ def test_a_preset_can_go_by_the_data_set():
     )
     (trial,) = experiment.trials()
     assert trial.dataset == "Cora"
-    assert trial.embedder.settings["views"]["k_max"] == 8
+    assert trial.maker.settings["views"]["k_max"] == 8
 
 
 def test_the_fingerprint_changes_with_all_that_figures_depend_on_and_with_nothing_else(small):

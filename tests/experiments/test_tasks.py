@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphprox import ParameterError, edge_split, synthetic
+from graphprox import ParameterError, edge_split, random_split, synthetic
 from graphprox.evaluation.links import score_links
+from graphprox.evaluation.probe import score
 from graphprox.experiments.measuring import measure
 from graphprox.experiments.spec import Experiment, Row
 from graphprox.methods import embedders
@@ -49,7 +50,7 @@ def test_links_are_scored_on_an_embedding_of_what_is_left(no_data, monkeypatch):
         split = edge_split(synthetic(), seed=seed)
         held = {frozenset(pair) for pair in (*split.test_edges.T.tolist(), *split.validation_edges.T.tolist())}
         assert not held & {frozenset(pair) for pair in graph.edge_index.T.tolist()}
-        embedding = embed(one("links", ["auc"]).embedder, split.graph, 0)
+        embedding = embed(one("links", ["auc"]).maker, split.graph, 0)
         expected = score_links(embedding, split.test_edges, split.test_non_edges)
         assert (record.figures["auc"][seed], record.figures["ap"][seed]) == (expected.auc, expected.ap)
     assert len(seen) == len(record.figures["validation_auc"]) == 2
@@ -107,3 +108,21 @@ def test_graph_and_feature_view_are_as_homophilous_as_reported(data, name, of_gr
 def test_a_row_without_a_title_has_its_methods():
     assert Row(method="ft-gcl").title == ""
     assert one("classification", ["accuracy"]).experiment.all_rows["small"].title == "FT-GCL"
+
+
+def test_what_learns_classes_does_so_on_each_split(no_data):
+    variants = {"gcn": {"method": "gcn", "set": {"epochs": 3}}}
+    given = {"title": "classes", "datasets": ["synthetic"], "rows": ["gcn"], "variants": variants}
+    trial = Experiment(name="classes", **given, seeds=1, splits=2).trials()[0]
+    record = measure(trial)
+    graph = synthetic()
+    splits = [random_split(graph, seed=each) for each in range(2)]
+    scores = [score(trial.maker.predict(graph, split, 0), graph.y, split) for split in splits]
+    assert record.figures["accuracy"] == [each.accuracy for each in scores]
+    assert record.figures["macro_f1"] == [each.macro_f1 for each in scores]
+    assert record.settings["recipe"]["epochs"] == 3
+    links = Experiment(name="links", **given, task="links", metrics=["auc"]).trials()[0]
+    with pytest.raises(
+        ParameterError, match="links needs a method that makes embeddings; got GCN, which learns classes"
+    ):
+        measure(links)

@@ -33,7 +33,7 @@ from graphprox.methods.estimators import (
     FTGCLPlus,
     GraphEmbedder,
 )
-from graphprox.methods.family import METHODS, preset_names, recipe_for
+from graphprox.methods.family import FAMILY, preset_names, recipe_for
 from graphprox.methods.inputs import as_graph
 from graphprox.training.fitting import fit
 
@@ -90,11 +90,11 @@ def test_names_of_features_are_kept(name):
 
 
 def test_every_method_has_its_class():
-    assert list(ESTIMATORS) == list(METHODS)
+    assert list(ESTIMATORS) == list(FAMILY)
     assert list(ESTIMATORS.values()) == list(ALL)
     for name, kind in ESTIMATORS.items():
-        assert kind.__name__ == METHODS[name].title.replace("-", "").replace("+", "Plus")
-        assert kind.__doc__.startswith(f"{METHODS[name].title}: {METHODS[name].summary}.")
+        assert kind.__name__ == FAMILY[name].title.replace("-", "").replace("+", "Plus")
+        assert kind.__doc__.startswith(f"{FAMILY[name].title}: {FAMILY[name].summary}.")
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -141,7 +141,7 @@ def test_parameters_are_stored_as_they_are(kind):
     assert all(each.default is None for each in signature if each.name in FIELDS)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", FAMILY)
 def test_parameters_left_out_are_those_of_the_preset(method):
     for preset in preset_names(method):
         assert ESTIMATORS[method](preset=preset)._chosen_recipe() == recipe_for(method, preset=preset)

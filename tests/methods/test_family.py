@@ -11,7 +11,8 @@ import pytest
 
 from graphprox import CATALOGUE
 from graphprox.errors import ParameterError
-from graphprox.methods.family import METHODS, preset_names, recipe_for
+from graphprox.methods.family import FAMILY as MEMBERS
+from graphprox.methods.family import preset_names, recipe_for
 from graphprox.training import Recipe
 
 # The method, its views against the graph, and what is contrasted.
@@ -26,30 +27,30 @@ FAMILY = {
     ),
     "pe-gcl": ("PE-GCL", [("graph", "feature"), ("graph", "neighbourhood"), ("graph", "topology")], "channel"),
     "ft-gcl-nl": ("FT-GCL-NL", [("graph", "feature"), ("graph", "topology")], "node"),
-    "ft-grace": ("FT-GRACE", [("feature", "topology")], "node"),
+    "ft-grace": ("FT-GRACE", [("graph", "feature"), ("graph", "topology")], "node"),
     "grace": ("GRACE", [("graph+first", "graph+second")], "node"),
 }
 CHANNEL_METHODS = ("f-gcl", "t-gcl", "ft-gcl", "pe-gcl", "ft-gcl-plus")
-ALL_PAIRS = [(method, preset) for method in METHODS for preset in preset_names(method)]
+ALL_PAIRS = [(method, preset) for method in MEMBERS for preset in preset_names(method)]
 
 
 @pytest.mark.parametrize("method", FAMILY)
 def test_the_family_is_that_of_the_paper(method):
     title, turns, contrast = FAMILY[method]
     recipe = recipe_for(method)
-    assert (METHODS[method].title, list(recipe.turns), recipe.objective.contrast) == (title, turns, contrast)
-    assert (METHODS[method].name, recipe.method, recipe.schedule) == (method, method, "alternate")
-    assert METHODS[method].presets[0] == ("grace" if "grace" in method else "ft-gcl")
+    assert (MEMBERS[method].title, list(recipe.turns), recipe.objective.contrast) == (title, turns, contrast)
+    assert (MEMBERS[method].name, recipe.method, recipe.schedule) == (method, method, "alternate")
+    assert MEMBERS[method].presets[0] == ("grace" if "grace" in method else "ft-gcl")
     assert recipe.objective.intra_view == recipe.objective.positives_in_denominator == ("grace" in method)
-    assert "\n" not in METHODS[method].summary
+    assert "\n" not in MEMBERS[method].summary
 
 
 def test_there_is_no_other_method():
-    assert list(METHODS) == list(FAMILY)
+    assert list(MEMBERS) == list(FAMILY)
     with pytest.raises(TypeError):
-        METHODS["mine"] = METHODS["ft-gcl"]
+        MEMBERS["mine"] = MEMBERS["ft-gcl"]
     with pytest.raises(dataclasses.FrozenInstanceError):
-        METHODS["ft-gcl"].title = "mine"
+        MEMBERS["ft-gcl"].title = "mine"
 
 
 @pytest.mark.parametrize(("method", "preset"), ALL_PAIRS)
@@ -63,7 +64,7 @@ def test_every_method_runs_with_each_of_its_presets(method, preset):
 
 def test_methods_of_one_preset_differ_in_what_makes_them():
     base = recipe_for("ft-gcl", preset="PubMed")
-    alike = [name for name in METHODS if METHODS[name].presets == ("ft-gcl",)]
+    alike = [name for name in MEMBERS if MEMBERS[name].presets == ("ft-gcl",)]
     different = {name: base.differences(recipe_for(name, preset="PubMed")) for name in alike}
     assert different == {
         "f-gcl": ["method", "turns"],

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 import graphprox
+from graphprox.cli.compare import compare
 from graphprox.cli.curve import curve
 from graphprox.cli.datasets import datasets
 from graphprox.cli.demo import demo
@@ -19,6 +20,7 @@ from graphprox.cli.embed import embed, transform
 from graphprox.cli.evaluate import evaluate
 from graphprox.cli.holdout import holdout
 from graphprox.cli.info import info
+from graphprox.cli.methods import methods
 from graphprox.cli.neighbours import neighbours
 from graphprox.cli.report import report
 from graphprox.cli.run import run
@@ -37,10 +39,12 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(datasets)
+app.command()(methods)
 app.command()(info)
 app.command()(views)
 app.command()(embed)
 app.command()(transform)
+app.command()(compare)
 app.command()(curve)
 app.command()(neighbours)
 app.command("neighbors", hidden=True)(neighbours)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 
@@ -32,6 +33,7 @@ from graphprox.loading import load
 from graphprox.memory import peak_memory
 
 if TYPE_CHECKING:
+    from graphprox.methods.embedders import Embedder
     from graphprox.training.recipe import Recipe
     from graphprox.training.trainer import Step
 
@@ -96,9 +98,21 @@ def embed(
     - `graphprox embed edges.csv --features words.npz --out emb.csv --model model`
     - `graphprox embed synthetic --out emb.npy --method f-gcl --steps 50 --set encoder.kind=sage`
     - `graphprox embed Cora --out emb.parquet --model model --steps 200 --resume`
+    - `graphprox embed Cora --out emb.parquet --method dgi --set width=256`
     """
     began = time.perf_counter()
     check_writable(out)
+    if recipe is None and not _is_of_family(method):
+        _refuse(method, steps=steps, model=model, resume=resume, tensorboard=tensorboard)
+        maker = _embedder(method, preset, change, graph)
+        loaded = load(graph, data=data, features=features, directed=directed, header=header)
+        with shown_progress(graph) as show:
+            rows = maker.embed(loaded.graph.without_labels(), seed or 0, progress=show)
+        embedding = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        written = write_embedding(out, embedding, loaded.graph.ids)
+        taken = time.perf_counter() - began
+        _tell(as_json, written=written, shape=embedding.shape, seconds=taken, method=method)
+        return
     # A mistake in the recipe is told before anything is read.
     chosen = _chosen(recipe, method, preset, graph).with_overrides(_overrides(change, steps=steps, seed=seed))
     loaded = load(graph, data=data, features=features, directed=directed, header=header)
@@ -207,6 +221,37 @@ def _overrides(changes: list[str] | None, **options: int | None) -> list[str]:
     return [*(changes or ()), *(f"{name}={value}" for name, value in options.items() if value is not None)]
 
 
+def _is_of_family(method: str) -> bool:
+    from graphprox.methods.family import FAMILY
+    from graphprox.methods.registry import method_named
+
+    return method_named(method).name in FAMILY
+
+
+def _refuse(method: str, **options: object) -> None:
+    """Refuse options that only the family takes, which is trained step by step and kept as a model."""
+    for name, value in options.items():
+        if value:
+            raise ParameterError(
+                f"--{name} is for methods that are trained by a recipe, as ft-gcl is; got it beside --method {method}: "
+                "leave it out, or change a setting by --set NAME=VALUE"
+            )
+
+
+def _embedder(method: str, preset: str, changes: list[str] | None, dataset: str) -> Embedder:
+    from graphprox.methods.embedders import Embedder
+    from graphprox.methods.registry import method_for
+    from graphprox.training.tables import parsed_override
+
+    overrides = dict(map(parsed_override, changes or ()))
+    maker = method_for(method, dataset=dataset, preset=preset, overrides=overrides)
+    if not isinstance(maker, Embedder):
+        raise ParameterError(
+            f"embed needs a method that makes embeddings; {method} learns classes from labels: see graphprox compare"
+        )
+    return maker
+
+
 def _chosen(path: Path | None, method: str, preset: str, dataset: str) -> Recipe:
     """The recipe in a file, or that of a method and a preset."""
     from graphprox.methods.family import recipe_for
@@ -228,9 +273,10 @@ def _tell(as_json: bool, *, written: list[Path], shape: tuple[int, ...], seconds
         said = {"files": [str(path) for path in written], "nodes": shape[0], "dimensions": shape[1], **about, **figures}
         print(json.dumps(said, indent=2))
         return
-    loss = "" if about["loss"] is None else f", loss {about['loss']:.4f}"
-    kept = "" if about["model"] is None else f"; the model is in {about['model']}"
+    steps = "" if about.get("steps") is None else f", {about['steps']} steps"
+    loss = "" if about.get("loss") is None else f", loss {about['loss']:.4f}"
+    kept = "" if about.get("model") is None else f"; the model is in {about['model']}"
     Console(highlight=False, emoji=False, markup=False, soft_wrap=True).print(
-        f"{', '.join(map(str, written))}: {shape[0]:,} nodes, {shape[1]:,} dimensions, by {about['method']}, "
-        f"{about['steps']} steps{loss}, {seconds:.1f} s{kept}"
+        f"{', '.join(map(str, written))}: {shape[0]:,} nodes, {shape[1]:,} dimensions, by {about['method']}"
+        f"{steps}{loss}, {seconds:.1f} s{kept}"
     )

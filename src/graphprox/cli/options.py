@@ -68,9 +68,7 @@ HeaderOption = Annotated[
         show_default=False,
     ),
 ]
-MethodOption = Annotated[
-    str, typer.Option("--method", help="f-gcl, t-gcl, ft-gcl, ft-gcl-plus, pe-gcl, ft-gcl-nl, ft-grace or grace.")
-]
+MethodOption = Annotated[str, typer.Option("--method", help="One of those that `graphprox methods` lists.")]
 PresetOption = Annotated[
     str, typer.Option("--preset", help="Settings for a data set; auto goes by the graph's name, or is default.")
 ]

@@ -23,8 +23,9 @@ ResultsOption = Annotated[Path, typer.Option("--results", metavar="DIR", help="W
 
 
 def run(
-    experiment: Annotated[
-        Path, typer.Argument(metavar="EXPERIMENT", help="An experiment: experiments/NAME.toml.", show_default=False)
+    experiments: Annotated[
+        list[Path],
+        typer.Argument(metavar="EXPERIMENT...", help="Experiments: experiments/NAME.toml.", show_default=False),
     ],
     only: Annotated[
         str | None, typer.Option("--only", metavar="DATASET", help="This data set alone.", show_default=False)
@@ -43,30 +44,33 @@ def run(
     data: DataOption = None,
     verbose: VerboseOption = False,  # noqa: ARG001 - main looks at it
 ) -> None:
-    """Measure what an experiment declares and has no record yet; a record is kept as soon as it is there.
+    """Measure what experiments declare and has no record yet; a record is kept as soon as it is there.
 
-    Whatever stops it, the next run goes on where it was. `graphprox report` makes tables and figures of the records.
+    Whatever stops it, the next run goes on where it was. Experiments that are run together train once what several of
+    them want. `graphprox report` makes tables and figures of the records.
 
     Examples:
 
     - `graphprox run experiments/random.toml --data DIR`
     - `graphprox run experiments/random.toml --only Cora --seeds 3`
+    - `graphprox run experiments/random.toml experiments/public.toml --only PubMed`
     - `graphprox run experiments/random.toml --only Cora --row ft-gcl --check`
     """
     from graphprox.experiments.checking import compared
     from graphprox.experiments.records import read_records
     from graphprox.experiments.runner import best_jobs, pending
     from graphprox.experiments.runner import run as outcomes_of
-    from graphprox.experiments.spec import Experiment
+    from graphprox.experiments.spec import Experiment, trials_of
 
-    trials = Experiment.read(experiment).trials(only=only, row=row, seeds=seeds)
+    trials = trials_of([Experiment.read(path) for path in experiments], only=only, row=row, seeds=seeds)
+    title = ", ".join(path.stem for path in experiments)
     todo = [trial for trial, _ in read_records(results, trials)] if check else pending(trials, results)
     at_a_time = jobs or best_jobs(len(todo))
-    print(f"{experiment.stem}: {len(trials)} trials, {len(todo)} to measure, {at_a_time} at a time", flush=True)
+    print(f"{title}: {len(trials)} trials, {len(todo)} to measure, {at_a_time} at a time", flush=True)
     if not todo:
         return
     measured: list[tuple[Trial, Record]] = []
-    with shown_progress(experiment.stem) as show:
+    with shown_progress(title) as show:
         for done, outcome in enumerate(outcomes_of(todo, None if check else results, data=data, jobs=at_a_time), 1):
             print(_line(outcome), flush=True)
             if outcome.record is not None:

@@ -25,12 +25,12 @@ TOLERANCE = 1e-5  # of the gradient; scikit-learn's default of 1e-4 stops where 
 
 @dataclass(frozen=True)
 class Score:
-    """How many nodes a probe gets right: of the test nodes, and of those by which ``c`` was chosen."""
+    """How many nodes are told right: of the test nodes, and of those for validation, by which a probe chooses ``c``."""
 
     accuracy: float
     macro_f1: float
     validation_accuracy: float
-    c: float
+    c: float | None = None
 
 
 def probe(embedding: RowsLike, y: ArrayLike, split: NodeSplit) -> Score:
@@ -52,13 +52,25 @@ def probe(embedding: RowsLike, y: ArrayLike, split: NodeSplit) -> Score:
     check_split(labels, split, parts=("train", "validation", "test"))
     with one_thread():
         chosen = _best_on_validation(rows, labels, split)
-    truth = labels[split.test]
-    return Score(
-        accuracy=_share(chosen.predicted == truth),
-        macro_f1=float(f1_score(truth, chosen.predicted, average="macro")),
-        validation_accuracy=chosen.right,
-        c=chosen.strength,
-    )
+    return Score(*_counted(chosen.predicted, labels[split.test]), validation_accuracy=chosen.right, c=chosen.strength)
+
+
+def score(predicted: ArrayLike, y: ArrayLike, split: NodeSplit) -> Score:
+    """Count how many nodes have the class that a classifier predicted of them, (nodes,).
+
+    >>> score([0, 1, 1], [0, 1, 0], NodeSplit(train=[], validation=[0], test=[1, 2])).accuracy
+    0.5
+    """
+    told = np.asarray(predicted)
+    labels = checked_labels(y, rows=len(told))
+    check_split(labels, split, parts=("validation", "test"))
+    right = _share(told[split.validation] == labels[split.validation])
+    return Score(*_counted(told[split.test], labels[split.test]), validation_accuracy=right)
+
+
+def _counted(predicted: IntArray, truth: IntArray) -> tuple[float, float]:
+    """Accuracy, and F1 as a mean over classes."""
+    return _share(predicted == truth), float(f1_score(truth, predicted, average="macro"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from graphprox.evaluation.inputs import labels_of
 from graphprox.evaluation.probe import probe
 from graphprox.experiments.figures import new_figure, save_figure
 from graphprox.graph import Graph
-from graphprox.methods.family import METHODS, recipe_for
+from graphprox.methods.family import FAMILY, recipe_for
 from graphprox.splits import random_split
 from graphprox.training.fitting import fit
 
@@ -52,7 +52,7 @@ def rows(graph: Graph, *, preset: str, seed: int = 0) -> Iterator[Row]:
     yield row("raw features", "features", _dense(graph))
     yield row("untrained encoder", "features, edges", embedded("ft-gcl", steps=0))
     for method, sees in zip(TRAINED, ("feature view", "topology view", "both views"), strict=True):
-        yield row(METHODS[method].title, f"features, edges, {sees}", embedded(method))
+        yield row(FAMILY[method].title, f"features, edges, {sees}", embedded(method))
 
 
 def _dense(graph: Graph) -> FloatArray:

@@ -42,7 +42,7 @@ def measure(trial: Trial, data: Path | None = None) -> Record:
         depends_on=trial.fingerprint(checksum),
         versions={"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
         seconds={part: round(seconds, 3) for part, seconds in measured.seconds.items()},
-        peak_memory=peak_memory(),
+        peak_memory=max(peak_memory() or 0, measured.peak_before) or None,
         threads=torch.get_num_threads(),
         command=trial.command,
     )

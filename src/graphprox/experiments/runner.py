@@ -14,6 +14,7 @@ from threading import Thread
 
 from graphprox.errors import DatasetError
 from graphprox.experiments.records import Record, read_record
+from graphprox.experiments.sharing import grouped
 from graphprox.experiments.spec import Trial
 from graphprox.io.files import writable_folder
 
@@ -37,6 +38,8 @@ def pending(trials: Iterable[Trial], results: Path) -> list[Trial]:
 def run(trials: list[Trial], results: Path | None, *, data: Path | None = None, jobs: int = 1) -> Iterator[Outcome]:
     """Measure trials, ``jobs`` at a time, and keep each record as soon as it is there; outcomes come as they come.
 
+    Trials of one embedding are measured together, by one training.
+
     Without a folder for ``results`` none is kept.
 
     Being killed loses only the trials that were on their way: whoever runs the rest again finds them `pending`. A data
@@ -45,22 +48,23 @@ def run(trials: list[Trial], results: Path | None, *, data: Path | None = None, 
     if results is not None:
         writable_folder(results)
     missing: set[str] = set()
-    with _workers(jobs, len(trials)) as submit:
-        waiting, running = list(reversed(trials)), dict[Future[Record], Trial]()
+    waiting, running = list(reversed(grouped(trials))), dict[Future[list[Record]], list[Trial]]()
+    with _workers(jobs, len(waiting)) as submit:
         while waiting or running:
             while waiting and len(running) < jobs:
-                trial = waiting.pop()
-                if trial.dataset not in missing:
-                    running[submit(trial, data)] = trial
+                group = waiting.pop()
+                if group[0].dataset not in missing:
+                    running[submit(group, data)] = group
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                trial = running.pop(future)
+                group = running.pop(future)
                 try:
-                    record = future.result()
+                    records = future.result()
                 except DatasetError as error:
-                    missing.add(trial.dataset)
-                    yield Outcome(trial, None, missing=str(error))
-                else:
+                    missing.add(group[0].dataset)
+                    yield Outcome(group[0], None, missing=str(error))
+                    continue
+                for trial, record in zip(group, records, strict=True):
                     if results is not None:
                         record.write(results, trial)
                     yield Outcome(trial, record)
@@ -76,13 +80,13 @@ def _cores() -> int:
 
 
 @contextmanager
-def _workers(jobs: int, trials: int) -> Iterator[Callable[[Trial, Path | None], Future[Record]]]:
+def _workers(jobs: int, groups: int) -> Iterator[Callable[[list[Trial], Path | None], Future[list[Record]]]]:
     """Processes that measure, each with its share of the cores; they are new ones, as torch does not like forks."""
     threads = max(1, _cores() // jobs)
     with _environment(dict.fromkeys(THREADS, str(threads))):
-        pool = ProcessPoolExecutor(min(jobs, max(1, trials)), mp_context=get_context("spawn"), initializer=_as_worker)
+        pool = ProcessPoolExecutor(min(jobs, max(1, groups)), mp_context=get_context("spawn"), initializer=_as_worker)
         try:
-            yield lambda trial, data: pool.submit(_measure, trial, data)
+            yield lambda group, data: pool.submit(_measure, group, data)
         except Exception:
             pool.shutdown(cancel_futures=True)  # what is on its way may still end
             raise
@@ -105,10 +109,10 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _measure(trial: Trial, data: Path | None) -> Record:
+def _measure(group: list[Trial], data: Path | None) -> list[Record]:
     from graphprox.experiments.measuring import measure  # in the worker: it brings torch
 
-    return measure(trial, data)
+    return [measure(trial, data) for trial in group]
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import itertools
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,7 +21,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from graphprox.errors import ParameterError, ReadError
 from graphprox.io.files import readable, reason
-from graphprox.methods.embedders import TITLES, Embedder, embedder_for
+from graphprox.methods.embedders import Maker
+from graphprox.methods.registry import METHODS, method_for
 from graphprox.training.tables import did_you_mean, shown
 
 ARITHMETIC = 1  # counts up when a change to the code moves figures on purpose, so that older records no longer hold
@@ -50,10 +51,10 @@ class Row(BaseModel):
     reported_as: str = ""
     without: tuple[str, ...] = ()
 
-    def embedder(self, dataset: str) -> Embedder:
-        """What makes its embeddings of a data set."""
+    def maker(self, dataset: str) -> Maker:
+        """What makes its embeddings of a data set, or tells its classes."""
         preset = self.preset.replace("{dataset}", dataset)
-        return embedder_for(self.method, dataset=dataset, preset=preset, overrides=self.set)
+        return method_for(self.method, dataset=dataset, preset=preset, overrides=self.set)
 
 
 class Experiment(BaseModel):
@@ -97,8 +98,8 @@ class Experiment(BaseModel):
     @model_validator(mode="after")
     def _check_rows(self) -> Experiment:
         for name in self.rows:
-            if name not in self.variants and name not in TITLES:
-                known = [*TITLES, *self.variants]
+            if name not in self.variants and name not in METHODS:
+                known = [*METHODS, *self.variants]
                 raise ParameterError(f"rows must name methods or variants; got {name!r}: {did_you_mean(name, known)}")
         if not self.all_rows:
             raise ParameterError("an experiment must have rows, or a grid; got neither")
@@ -114,7 +115,7 @@ class Experiment(BaseModel):
                 name = ",".join(f"{field}={value}" for field, value in changes.items())
                 named[name] = self.grid_row.model_copy(update={"set": {**self.grid_row.set, **changes}, "title": name})
         return {
-            name: row if row.title else row.model_copy(update={"title": TITLES[row.method]})
+            name: row if row.title else row.model_copy(update={"title": METHODS[row.method].about.title})
             for name, row in named.items()
         }
 
@@ -132,7 +133,7 @@ class Experiment(BaseModel):
         ]
 
     def _of_row(self, dataset: str, name: str, row: Row, seeds: int | None) -> Iterator[Trial]:
-        drawn = self.task in ("homophily", "map") or row.embedder(dataset).drawn
+        drawn = self.task in ("homophily", "map") or row.maker(dataset).drawn
         count = (row.seeds or self.seeds) if drawn else 1
         for seed in range(min(count, seeds or count)):
             yield Trial(self, dataset, name, row, self.first_seed + seed)
@@ -154,6 +155,19 @@ class Experiment(BaseModel):
             raise ReadError(f"in {path}, {error}") from None
         except ValidationError as error:
             raise ReadError(f"in {path}, {_sentence(error)}") from None
+
+
+def trials_of(
+    experiments: Sequence[Experiment], *, only: str | None = None, row: str | None = None, seeds: int | None = None
+) -> list[Trial]:
+    """The trials of several experiments; one that has no such data set or row is left out, if another has."""
+    fitting = [
+        each
+        for each in experiments
+        if (only is None or only in each.datasets) and (row is None or row in each.all_rows)
+    ]
+    # Where none fits, the first says what it has.
+    return [trial for each in fitting or experiments[:1] for trial in each.trials(only=only, row=row, seeds=seeds)]
 
 
 def _sentence(error: ValidationError) -> str:
@@ -190,9 +204,9 @@ class Trial:
         return Path(self.experiment.name, _folder(self.dataset), _folder(self.row_name), f"{self.seed}.json")
 
     @property
-    def embedder(self) -> Embedder:
-        """What makes its embedding."""
-        return self.row.embedder(self.dataset)
+    def maker(self) -> Maker:
+        """What makes its embedding, or tells its classes."""
+        return self.row.maker(self.dataset)
 
     @property
     def split_seeds(self) -> range:
@@ -210,7 +224,7 @@ class Trial:
         if task == "curve":
             of_task["marks"] = list(self.experiment.marks)
         if task not in ("homophily", "barbell"):
-            of_task |= {"method": self.row.method, "recipe": self.embedder.settings}
+            of_task |= {"method": self.row.method, "recipe": self.maker.settings}
         return {**of_task, "dataset": self.dataset, "seed": self.seed}
 
     def fingerprint(self, graph: str) -> str:

@@ -9,17 +9,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from graphprox.arrays import FloatArray, IntArray
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError
 from graphprox.evaluation.inputs import labels_of, unit_rows
 from graphprox.evaluation.links import score_links
+from graphprox.evaluation.probe import Score, score
 from graphprox.evaluation.protocols import PROTOCOLS
 from graphprox.experiments.barbell import in_the_plane, structure_classes
 from graphprox.experiments.curve import trained_to
+from graphprox.experiments.sharing import embedded
 from graphprox.experiments.spec import Trial
-from graphprox.methods.embedders import Trained
+from graphprox.methods.embedders import Classifier, Embedder, Trained
 from graphprox.proximity.quality import homophily_at
 from graphprox.proximity.topology import topology
 from graphprox.proximity.views import rank_view
@@ -39,10 +42,17 @@ DIGITS = 3  # of a point on a map: finer than a picture shows
 
 @dataclass
 class Measured:
-    """What a task found, and how many seconds each part of the work took."""
+    """What a task found, how many seconds each part of the work took, and the most memory that was held before."""
 
     figures: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    peak_before: int = 0
+
+    def embedding(self, trial: Trial, dataset: Dataset) -> FloatArray | sp.csr_array:
+        """The embedding that a trial wants, and what it cost, whether it was made for this trial or for the last."""
+        made = embedded(trial, _embedder(trial), dataset)
+        self.seconds["embed"], self.peak_before = made.seconds, made.peak or 0
+        return made.rows
 
     @contextmanager
     def timed(self, part: str) -> Iterator[None]:
@@ -53,23 +63,30 @@ class Measured:
 
 
 def classification(trial: Trial, dataset: Dataset) -> Measured:
-    """A probe on each split of one embedding."""
+    """A probe on each split of one embedding; what learns classes by itself learns them anew on each split."""
     measured, labels, splits = Measured(), labels_of(dataset.graph), _splits(trial, dataset)
-    with measured.timed("embed"):
-        embedding = trial.embedder.embed(dataset.graph.without_labels(), trial.seed)
-    with measured.timed("evaluate"):
-        scores = [PROTOCOLS[trial.experiment.protocol].probe(embedding, labels, split) for split in splits]
-    measured.figures = {name: [getattr(score, name) for score in scores] for name in trial.experiment.metrics}
+    maker = trial.maker
+    scores: list[Score] = []
+    if isinstance(maker, Classifier):
+        for split in splits:
+            with measured.timed("embed"):
+                predicted = maker.predict(dataset.graph, split, trial.seed)
+            scores.append(score(predicted, labels, split))
+    else:
+        embedding = measured.embedding(trial, dataset)
+        with measured.timed("evaluate"):
+            scores = [PROTOCOLS[trial.experiment.protocol].probe(embedding, labels, split) for split in splits]
+    measured.figures = {name: [getattr(each, name) for each in scores] for name in trial.experiment.metrics}
     return measured
 
 
 def links(trial: Trial, dataset: Dataset) -> Measured:
     """For each split of the edges, an embedding of what is left, views and all; and how it tells edges from others."""
-    measured = Measured(figures={name: [] for name in trial.experiment.metrics})
+    measured, embedder = Measured(figures={name: [] for name in trial.experiment.metrics}), _embedder(trial)
     for seed in trial.split_seeds:
         split = edge_split(dataset.graph, seed=seed)
         with measured.timed("embed"):
-            embedding = trial.embedder.embed(split.graph, trial.seed)
+            embedding = embedder.embed(split.graph, trial.seed)
         with measured.timed("evaluate"):
             test = score_links(embedding, split.test_edges, split.test_non_edges)
             chosen_by = score_links(embedding, split.validation_edges, split.validation_non_edges)
@@ -81,7 +98,7 @@ def links(trial: Trial, dataset: Dataset) -> Measured:
 
 def curve(trial: Trial, dataset: Dataset) -> Measured:
     """The loss of every step, and a probe on each split after some of them."""
-    embedder, labels, splits = trial.embedder, labels_of(dataset.graph), _splits(trial, dataset)
+    embedder, labels, splits = trial.maker, labels_of(dataset.graph), _splits(trial, dataset)
     if not isinstance(embedder, Trained):
         raise ParameterError(f"a curve needs a method that is trained step by step; got {trial.row.method!r}")
     measured, recipe, accuracy = Measured(), embedder.recipe.merged({"seed": trial.seed}), []
@@ -104,8 +121,7 @@ def map_of(trial: Trial, dataset: Dataset) -> Measured:
     from sklearn.manifold import TSNE
 
     measured, labels = Measured(), labels_of(dataset.graph)
-    with measured.timed("embed"):
-        embedding = trial.embedder.embed(dataset.graph.without_labels(), trial.seed)
+    embedding = measured.embedding(trial, dataset)
     with measured.timed("evaluate"):
         rows = unit_rows(embedding)
         made = TSNE(random_state=trial.seed, init="random").fit_transform(rows)
@@ -152,6 +168,13 @@ TASKS: dict[str, Callable[[Trial, Dataset], Measured]] = {
     "homophily": homophily,
     "barbell": barbell,
 }
+
+
+def _embedder(trial: Trial) -> Embedder:
+    if not isinstance(trial.maker, Embedder):
+        task, title = trial.experiment.task, trial.row.title
+        raise ParameterError(f"{task} needs a method that makes embeddings; got {title}, which learns classes")
+    return trial.maker
 
 
 def _splits(trial: Trial, dataset: Dataset) -> list[NodeSplit]:

@@ -26,7 +26,7 @@ from graphprox.arrays import Features, FloatArray, MatrixLike, NodeIds
 from graphprox.errors import ParameterError
 from graphprox.graph import Graph
 from graphprox.interop import without_torch
-from graphprox.methods.family import DEFAULT, METHODS, recipe_for
+from graphprox.methods.family import DEFAULT, FAMILY, recipe_for
 from graphprox.methods.inputs import NO_EDGES, GraphLike, as_graph, is_matrix
 from graphprox.proximity.ranking import Ranking
 from graphprox.training.fitting import fit
@@ -91,7 +91,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     names.
     """
 
-    method: ClassVar[str]  # its name in METHODS
+    method: ClassVar[str]  # its name in FAMILY
 
     model_: Model
     recipe_: Recipe
@@ -330,11 +330,11 @@ class FTGCLNL(GraphEmbedder):
 
 
 class FTGRACE(GraphEmbedder):
-    """FT-GRACE: GRACE with the feature view and the topology view in place of its two corrupted copies.
+    """FT-GRACE: GRACE with the graph against each view in turn, in place of two corrupted copies of it.
 
     >>> from graphprox import synthetic
     >>> FTGRACE(steps=2, width=8, cache=False).fit(synthetic(nodes=140)).recipe_.turns
-    (('feature', 'topology'),)
+    (('graph', 'feature'), ('graph', 'topology'))
     """
 
     method = "ft-grace"
@@ -408,7 +408,7 @@ def _class_of(method: str, asked: type[GraphEmbedder]) -> type[GraphEmbedder]:
     """The class asked for, if the method is its own; of `GraphEmbedder`, the one whose method it is."""
     if method not in ESTIMATORS:
         raise ParameterError(
-            f"a model must be of one of {', '.join(METHODS)} to be an estimator; got {method!r}: "
+            f"a model must be of one of {', '.join(FAMILY)} to be an estimator; got {method!r}: "
             "graphprox.training.store.load_model takes any"
         )
     if asked is GraphEmbedder:
@@ -428,7 +428,7 @@ class _Lines:
     """Tells on stderr how far the work is, a line for each tenth of it."""
 
     def __init__(self, recipe: Recipe) -> None:
-        self.title = METHODS[recipe.method].title
+        self.title = FAMILY[recipe.method].title
         self.steps = recipe.steps
         self.last: tuple[str, int] | None = None
 

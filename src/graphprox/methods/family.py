@@ -24,15 +24,17 @@ DEFAULT = "default"
 
 
 @dataclass(frozen=True)
-class Method:
+class Member:
     """A method of the family: its name, what it is called in print, what it does, which groups of presets it takes.
 
-    >>> METHODS["ft-gcl"].title
+    >>> FAMILY["ft-gcl"].title
     'FT-GCL'
     """
 
     name: str
     title: str
+    group: str
+    paper: str
     summary: str
     presets: tuple[str, ...]
 
@@ -41,11 +43,14 @@ def _table(name: str) -> dict[str, Any]:
     return tomllib.loads(files("graphprox.methods").joinpath(name).read_text(encoding="utf-8"))
 
 
-_FAMILY = _table("family.toml")
+_RECIPES = _table("family.toml")
 _PRESETS = _table("presets.toml")
 _PRESETS["ft-gcl"] |= {f"{name}-paper": settings for name, settings in _table("printed.toml").items()}
-METHODS: Mapping[str, Method] = MappingProxyType(
-    {name: Method(name, each["title"], each["summary"], tuple(each["presets"])) for name, each in _FAMILY.items()}
+FAMILY: Mapping[str, Member] = MappingProxyType(
+    {
+        name: Member(name, each["title"], each["group"], each["paper"], each["summary"], tuple(each["presets"]))
+        for name, each in _RECIPES.items()
+    }
 )
 
 
@@ -65,13 +70,13 @@ def recipe_for(
     >>> recipe.method, recipe.encoder.kind, recipe.steps
     ('ft-gcl', 'gat', 20)
     """
-    known = _method(method)
+    known = _member(method)
     names = preset_names(method)
     if preset == AUTO:
         preset = dataset if dataset is not None and dataset in names else DEFAULT
     if preset not in names:
         raise ParameterError(f"{known.title} has no preset {preset!r}; {did_you_mean(preset, [AUTO, *names])}")
-    recipe = Recipe(method=known.name, **_FAMILY[known.name]["recipe"])
+    recipe = Recipe(method=known.name, **_RECIPES[known.name]["recipe"])
     for group in known.presets:
         settings = dict(_PRESETS[group].get(preset, {}))
         if not recipe.corruptions:  # it may take the presets of a method that has some, as FT-GRACE takes GRACE's
@@ -86,12 +91,12 @@ def preset_names(method: str) -> tuple[str, ...]:
     >>> preset_names("grace")
     ('default', 'Cora', 'CiteSeer', 'PubMed', 'DBLP')
     """
-    return tuple(dict.fromkeys(name for group in _method(method).presets for name in _PRESETS[group]))
+    return tuple(dict.fromkeys(name for group in _member(method).presets for name in _PRESETS[group]))
 
 
-def _method(name: str) -> Method:
+def _member(name: str) -> Member:
     """The method of a name, in lower case or not, with hyphens or underscores."""
     plain = name.lower().replace("_", "-")
-    if plain not in METHODS:
-        raise ParameterError(f"a method must be one of the family; got {name!r}: {did_you_mean(plain, METHODS)}")
-    return METHODS[plain]
+    if plain not in FAMILY:
+        raise ParameterError(f"a method must be one of the family; got {name!r}: {did_you_mean(plain, FAMILY)}")
+    return FAMILY[plain]

@@ -9,7 +9,7 @@ import numpy as np
 from graphprox.experiments.report.findings import Findings
 from graphprox.experiments.report.numbers import NONE, counted
 from graphprox.experiments.report.table import Entry, Heading, Line, Table
-from graphprox.methods.family import METHODS
+from graphprox.methods.registry import METHODS
 
 MEGABYTE = 10**6
 
@@ -28,8 +28,11 @@ def cost_of(findings: Findings, dataset: str, row: str) -> Cost | None:
     records = [record for record in findings.of(dataset, row) if "embed" in record.seconds]
     if not records:
         return None
-    # To predict links, each split takes an embedding of its own.
-    times = findings.experiment.splits if findings.experiment.task == "links" else 1
+    # To predict links, each split takes an embedding of its own, and so does a method that learns from labels.
+    each_split = (
+        findings.experiment.task == "links" or "Y" in METHODS[findings.experiment.all_rows[row].method].about.uses
+    )
+    times = len(next(iter(records[0].figures.values()))) if each_split else 1
     memory = [record.peak_memory / MEGABYTE for record in records if record.peak_memory is not None]
     return Cost(
         seconds=float(np.median([record.seconds["embed"] / times for record in records])),
@@ -41,7 +44,8 @@ def cost_of(findings: Findings, dataset: str, row: str) -> Cost | None:
 def cost_table(findings: Findings) -> Table | None:
     """Trained rows against data sets: seconds and memory; None where nothing was trained."""
     datasets = [dataset for dataset in findings.datasets if findings.is_run(dataset)]
-    rows = {name: row.title for name, row in findings.experiment.all_rows.items() if row.method in METHODS}
+    trained = {name: row for name, row in findings.experiment.all_rows.items() if not _is_floor(row.method)}
+    rows = {name: row.title for name, row in trained.items()}
     costs = {row: [cost_of(findings, dataset, row) for dataset in datasets] for row in rows}
     threads = sorted({each for of_row in costs.values() for cost in of_row if cost for each in cost.threads})
     if not threads:
@@ -50,6 +54,10 @@ def cost_table(findings: Findings) -> Table | None:
     on = " or ".join(counted(each, "thread") for each in threads)
     caption = f"Median seconds of one embedding, and peak memory of the process, on {on}"
     return Table(caption, tuple(map(Heading, datasets)), tuple(lines))
+
+
+def _is_floor(method: str) -> bool:
+    return METHODS[method].about.group == "floor"
 
 
 def _entry(cost: Cost | None) -> Entry:

@@ -12,7 +12,7 @@ from graphprox.experiments.records import Record, read_record
 from graphprox.experiments.spec import Experiment
 from graphprox.training.tables import did_you_mean
 
-PAPER = "paper"  # lies among the experiments, and is none
+PAPER, PUBLISHED = "paper", "published"  # lie among the experiments, and are none
 Place = tuple[str, str]  # a data set and the name of a row
 
 
@@ -87,7 +87,7 @@ def read_experiment(folder: Path, name: str) -> Experiment:
 
 def _experiment_files(folder: Path) -> list[Path]:
     paths: Iterable[Path] = folder.glob("*.toml")
-    found = sorted(path for path in paths if path.stem != PAPER)
+    found = sorted(path for path in paths if path.stem not in (PAPER, PUBLISHED))
     if not found:
         raise ReadError(f"{folder} must be a folder of experiments, NAME.toml each; it has none: name another")
     return found

@@ -13,9 +13,9 @@ from graphprox.experiments.report.numbers import counted, metric_name, signed, w
 from graphprox.experiments.report.sections import Section
 from graphprox.experiments.report.table import Entry, Heading, Line, Table, as_markdown
 from graphprox.experiments.report.words import AGAIN, INTRODUCTION, LEGEND, MADE_BY, NOTHING, TITLE
-from graphprox.methods.family import METHODS
+from graphprox.methods.family import FAMILY
 
-FT_GCL = METHODS["ft-gcl"].title
+FT_GCL = FAMILY["ft-gcl"].title
 
 
 def page(sections: Sequence[Section]) -> str:

@@ -8,15 +8,16 @@ from pathlib import Path
 
 from graphprox.errors import ReadError
 from graphprox.experiments.figures import save_figure
-from graphprox.experiments.report.findings import PAPER, gather, read_experiment, read_experiments
+from graphprox.experiments.report.findings import PAPER, PUBLISHED, gather, read_experiment, read_experiments
 from graphprox.experiments.report.page import page, tables_text
 from graphprox.experiments.report.paper import Paper
+from graphprox.experiments.report.published import baselines_page
 from graphprox.experiments.report.sections import Section, section_of
 from graphprox.experiments.report.table import as_latex
 from graphprox.experiments.report.words import MADE_BY
 from graphprox.io.files import writable_folder, written_whole
 
-PAGE = "reproduction.md"
+PAGE, BASELINES = "reproduction.md", "baselines.md"
 TABLES, FIGURES = "tables", "figures"
 
 
@@ -24,7 +25,11 @@ def report_on_all(experiments: Path, results: Path, docs: Path) -> tuple[list[Se
     """Write the tables and figures of every experiment that has records, and the page; what was written."""
     paper = Paper.read(experiments / f"{PAPER}.toml")
     sections = [section_of(gather(results, each), paper) for each in read_experiments(experiments)]
-    return sections, _write(sections, docs, {Path(PAGE): page(sections)})
+    pages = {Path(PAGE): page(sections)}
+    published = experiments / f"{PUBLISHED}.toml"
+    if published.exists():
+        pages[Path(BASELINES)] = baselines_page(sections, Paper.read(published))
+    return sections, _write(sections, docs, pages)
 
 
 def report_on(name: str, experiments: Path, results: Path, docs: Path) -> tuple[Section, list[Path]]:
