@@ -224,7 +224,7 @@ def test_gmi_terms_are_those_of_a_literal_loop(neighbours: str, directed: bool) 
         return math.log(1 + math.exp(value))
 
     def told(node: int, other: int) -> float:
-        return sigmoid(x[other] @ form @ h[node])
+        return float(x[other] @ form @ h[node])
 
     others = negatives.pairs.columns[negatives.place].tolist()
     own = near = 0.0

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 from scipy.stats import chisquare
@@ -11,7 +12,6 @@ from graphprox.baselines.skipgram import (
     begin,
     draw,
     draw_noise,
-    fast,
     parts,
     scratch,
     sigmoid,
@@ -93,7 +93,7 @@ def test_a_step_follows_the_gradient_where_both_matrices_are_one(targets):
 # -- chance -----------------------------------------------------------------------------------------------------------
 
 
-@fast
+@numba.njit  # without a cache, which would not see that what is called has changed
 def drawn_often(keep, other, times):
     counts, state = np.zeros(len(keep), np.int64), stream(np.uint64(5), 0, 0)
     for _ in range(times):

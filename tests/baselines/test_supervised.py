@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 from torch.nn import functional
-from torch_geometric.nn import GATConv, GCNConv, SGConv
+from torch_geometric.nn import GATConv, GCNConv, SAGEConv, SGConv
 
 from graphprox import Graph, GraphError, NodeSplit, ParameterError, TrainingError, random_split, synthetic
 from graphprox.baselines import gat, gcn, geom_gcn, jknet, poincare, sgc
@@ -32,6 +32,7 @@ METHODS = [
     pytest.param(SGC(epochs=10, learning_rate=1.0), id="sgc"),
     pytest.param(JKNet(epochs=10, learning_rate=0.1, width=8), id="jk-net"),
     pytest.param(JKNet(epochs=10, learning_rate=0.1, width=8, jump="lstm", layers=2), id="jk-net-lstm"),
+    pytest.param(JKNet(epochs=10, learning_rate=0.1, width=8, kind="sage"), id="jk-net-sage"),
     pytest.param(GeomGCN(epochs=10, learning_rate=0.2, width=4, latent_epochs=3), id="geom-gcn"),
 ]
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -330,13 +331,22 @@ def test_gat_is_two_layers_of_pygs(graph, last_heads):
     near(network(tensors.features, gat._looped(graph)), expected)
 
 
+@pytest.mark.parametrize("kind", ["gcn", "sage"])
 @pytest.mark.parametrize("jump", ["cat", "max"])
-def test_jk_net_is_layers_of_pygs_all_joined(graph, jump):
-    tensors, edges = tensors_of(graph), edge_index_of(graph)
-    network = jknet._Network(JKNet(width=6, layers=3, jump=jump), 32, 7, rng()).eval()
+def test_jk_net_is_layers_of_pygs_all_joined(graph, kind, jump):
+    tensors, edges = Tensors(features_of(graph), jknet._edges(graph, kind)), edge_index_of(graph)
+    network = jknet._Network(JKNet(width=6, layers=3, kind=kind, jump=jump), 32, 7, rng()).eval()
     h, outputs = tensors.features.dense, []
     for ours in (network.first, *network.others):
-        h = lend(ours, GCNConv(h.shape[1], 6))(h, edges).relu()
+        if kind == "gcn":
+            theirs = lend(ours, GCNConv(h.shape[1], 6))
+        else:
+            theirs = SAGEConv(h.shape[1], 6)
+            with torch.no_grad():
+                theirs.lin_l.weight.copy_(ours.weight.T[:6])
+                theirs.lin_r.weight.copy_(ours.weight.T[6:])
+                theirs.lin_l.bias.copy_(ours.bias.normal_(generator=rng()))
+        h = theirs(h, edges).relu()
         outputs.append(h)
     joined = torch.cat(outputs, 1) if jump == "cat" else torch.stack(outputs).amax(0)
     near(network(tensors), network.last(joined))

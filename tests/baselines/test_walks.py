@@ -16,10 +16,11 @@ from graphprox import Graph, synthetic
 from graphprox.baselines.deepwalk import DeepWalk
 from graphprox.baselines.line import LINE, _Edges
 from graphprox.baselines.node2vec import Node2Vec
-from graphprox.baselines.skipgram import fast
+from graphprox.baselines.skipgram import begin, draw, parts
 from graphprox.baselines.verse import VERSE, ppr_sample
 from graphprox.errors import ParameterError, StructuralFeaturesWarning, TrainingError
-from graphprox.proximity.hashing import stream
+from graphprox.proximity.hashing import GOLDEN, stream, uniform
+from graphprox.proximity.options import draw_seed
 from graphprox.proximity.structure import structure_of
 
 SMALL = {
@@ -182,17 +183,21 @@ def test_two_cliques_are_told_apart(method):
     assert (same[nearest] == same).mean() > 0.9
 
 
-def test_the_orders_of_line_differ_where_neighbours_are_shared_but_not_joined():
+def joined_and_alike(order):
+    """The mean cosine of nodes that are joined, and of nodes that only share all neighbours."""
     size = 10
-    graph = of_networkx(nx.complete_bipartite_graph(size, size))
     side = np.arange(2 * size) // size
-    alike = (side[:, None] == side) & ~np.eye(2 * size, dtype=bool)
-    first, second = (
-        cosines(LINE(width=16, rounds=300, order=order).embed(graph, seed=0)) for order in ("first", "second")
-    )
-    assert first[~alike & ~np.eye(2 * size, dtype=bool)].mean() > 0
-    assert second[alike].mean() > 0.5
-    assert second[alike].mean() > second[side[:, None] != side].mean() + 0.5
+    graph = of_networkx(nx.complete_bipartite_graph(size, size))
+    similar = cosines(LINE(width=16, rounds=300, order=order).embed(graph, seed=0))
+    joined = side[:, None] != side
+    return similar[joined].mean(), similar[~joined & ~np.eye(2 * size, dtype=bool)].mean()
+
+
+def test_the_first_order_of_line_is_of_joined_nodes_and_the_second_of_those_with_the_same_neighbours():
+    joined, alike = joined_and_alike("first")
+    assert joined > alike
+    joined, alike = joined_and_alike("second")
+    assert alike > joined + 0.5
 
 
 def test_each_half_of_line_has_length_1_and_is_what_it_is_alone(graph):
@@ -223,7 +228,7 @@ def chances_of(table):
     return law / len(law)
 
 
-@fast
+@numba.njit  # without a cache, which would not see that what is called has changed
 def ends(start, neighbour, keep, other, alpha, source, times, nodes):
     counts, state = np.zeros(nodes, np.int64), stream(np.uint64(1), 0, 0)
     for _ in range(times):
@@ -269,6 +274,68 @@ def test_node2vec_without_preference_is_deepwalk(graph):
 def test_more_walks_than_one_epoch_are_read_again(graph):
     once, twice = (DeepWalk(width=8, walks=1, length=10, epochs=each).embed(graph, 0) for each in (1, 2))
     assert np.linalg.norm(twice) > np.linalg.norm(once)
+
+
+# -- the same, literally ----------------------------------------------------------------------------------------------
+
+
+def pull(inputs, source, outputs, targets, rate, bias=0.0, noise_bias=0.0):
+    """A step in plain numpy: the first target is true, the others are noise."""
+    x = inputs[source].copy()
+    told = outputs[targets] @ x - np.array([bias] + [noise_bias] * (len(targets) - 1))
+    pulls = rate * (np.eye(len(targets))[0] - 1 / (1 + np.exp(-told)))
+    change = pulls @ outputs[targets]
+    for target, each in zip(targets, pulls, strict=True):
+        outputs[target] += each * x
+    inputs[source] += change
+
+
+@pytest.mark.parametrize("order", ["first", "second"])
+def test_line_is_what_it_says(order):
+    rng = np.random.default_rng(2)
+    graph = linked(rng.integers(0, 9, (2, 20)), nodes=9, weights=rng.integers(1, 5, 20))
+    edges, rounds, rate = _Edges.of(graph), 40, 0.5
+    ours = LINE(width=10, order=order, rounds=rounds, negatives=4, learning_rate=rate).embed(graph, seed=7)
+    rng = np.random.default_rng(7)
+    vectors = begin(rng, 9, 10).astype(np.float64)
+    contexts = vectors if order == "first" else np.zeros((9, 10))
+    seed, total = draw_seed(rng), rounds * len(edges.source)
+    with np.errstate(over="ignore"):
+        for first, end in parts(total, None):
+            state = np.uint64(stream(seed, first, 0))
+            for step in range(first, end):
+                edge = draw(*edges.chances, state)
+                ends = edges.source[edge], edges.target[edge]
+                targets = [ends[1]]
+                for _ in range(4):
+                    state += GOLDEN
+                    drawn = draw(*edges.noise, state)
+                    targets += [drawn] if drawn not in ends else []
+                state += GOLDEN
+                pull(vectors, ends[0], contexts, targets, rate + (1e-4 - rate) * step / total)
+    np.testing.assert_allclose(ours, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), atol=2e-3)
+
+
+def test_verse_is_what_it_says():
+    graph = of_networkx(nx.lollipop_graph(5, 3))
+    ours = VERSE(width=10, rounds=30, alpha=0.7, negatives=3, learning_rate=0.1).embed(graph, seed=7)
+    rng, shape = np.random.default_rng(7), structure_of(graph)
+    vectors = rng.random((8, 10), np.float32).astype(np.float64) - 0.5
+    seed = draw_seed(rng)
+    with np.errstate(over="ignore"):
+        for first, end in parts(30 * 8, None):
+            state = np.uint64(stream(seed, first, 0))
+            for _ in range(first, end):
+                source = int(uniform(state) * 8)
+                target, state = ppr_sample(
+                    shape.start, shape.neighbour, shape.keep, shape.other, 0.7, source, state + GOLDEN
+                )
+                state, targets = np.uint64(state), [target]
+                for _ in range(3):
+                    targets.append(int(uniform(state) * 8))
+                    state += GOLDEN
+                pull(vectors, source, vectors, targets, 0.1, np.log(8), np.log(8 / 3))
+    np.testing.assert_allclose(ours, vectors, atol=2e-3)
 
 
 # -- compiled code ----------------------------------------------------------------------------------------------------

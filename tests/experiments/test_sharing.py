@@ -60,7 +60,8 @@ def test_one_training_serves_several_trials_and_costs_the_same_in_each(monkeypat
     trials = [each.trials(row="quick")[seed] for seed in (0, 1) for each in (ONE, OTHER)]
     records = [measure(trial) for trial in trials]
     assert trained == [0, 1]
-    assert records[0].seconds["embed"] == records[1].seconds["embed"]
+    for part in ("embed", "processor"):
+        assert records[0].seconds[part] == records[1].seconds[part] > 0
     assert records[0].figures != records[1].figures
     assert measure(trials[1]).figures == records[1].figures  # made anew, and the same
 

@@ -50,7 +50,10 @@ class GeomGCN(ClassifyingBaseline):
         paper="Pei et al., Geom-GCN: Geometric Graph Convolutional Networks, ICLR 2020",
         summary="sums over neighbours in the graph and in a hyperbolic plane, apart by direction",
     )
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "PubMed": {"width": 64},
+        **{name: {"width": 32} for name in ("Texas", "Cornell", "Cornell-2021", "Wisconsin", "Actor")},
+    }
 
     width: int = setting(16, least=1)  # of each of the nine kinds
     epochs: int = setting(1000, least=1)
@@ -58,7 +61,7 @@ class GeomGCN(ClassifyingBaseline):
     learning_rate: float = setting(5e-2, least=0)
     weight_decay: float = setting(5e-6, least=0)
     dropout: float = setting(0.5, least=0, most=0.99)
-    latent_epochs: int = setting(50, least=0)  # of the Poincaré embedding
+    latent_epochs: int = setting(200, least=0)  # of the Poincaré embedding
 
     def predict(self, graph: Graph, split: NodeSplit, seed: int, *, progress: Progress | None = None) -> IntArray:
         """Place the nodes, train until the validation nodes say stop, and classify."""

@@ -150,18 +150,19 @@ class _Model(nn.Module):
         h = self.encoder(tensors.features, tensors.edges)
         told = tensors.features.times(self.form)  # row j times a vector is what the form makes of it and of x_j
         closeness = products(pairs.joined, h, h)
-        # The authors take a sigmoid before Jensen and Shannon's estimate, which has one of its own.
-        wrong = softplus(torch.sigmoid(products(negatives.pairs, h, told)))[negatives.place].mean(1)
-        own = softplus(-torch.sigmoid((h * told).sum(1))) + wrong
-        near = softplus(-torch.sigmoid(products(pairs.joined, h, told))) + wrong[pairs.joined.rows]
+        # The authors take a sigmoid of each score before the softplus. Scores then sink to where it is flat, and stay:
+        # on Cora a probe gets 76 % of the validation nodes right, and 80 % without the sigmoid.
+        wrong = softplus(products(negatives.pairs, h, told))[negatives.place].mean(1)
+        own = softplus(-(h * told).sum(1)) + wrong
+        near = softplus(-products(pairs.joined, h, told)) + wrong[pairs.joined.rows]
         weights = torch.sigmoid(closeness) if neighbours == "adaptive" else pairs.shares
         return own.mean(), (weights * near).sum() / tensors.nodes, self._edges(h, closeness, negatives)
 
     def _edges(self, h: Tensor, closeness: Tensor, negatives: Negatives) -> Tensor:
-        """How badly inner products tell who is joined; a node is to itself.
+        """How badly inner products tell who is joined. Every node counts as joined to itself.
 
-        In the mean over all pairs, that is twice as much for those that are joined as for the others, of which some
-        are drawn.
+        The authors go through all pairs, with weights by which those that are joined count twice as much as the others
+        taken together. Of the others only some are drawn, or 20,000 nodes would cost half a minute an epoch.
         """
         joined = softplus(-torch.cat([closeness, (h * h).sum(1)])).mean()
         unjoined = softplus(products(negatives.pairs, h, h))[negatives.place] * negatives.unjoined

@@ -12,18 +12,19 @@ from torch.nn import functional
 
 from graphprox.arrays import IntArray
 from graphprox.baselines.base import About, ClassifyingBaseline, setting
-from graphprox.baselines.neural import Tensors, gcn_edges, seeded
+from graphprox.baselines.neural import Tensors, seeded
 from graphprox.baselines.supervised import Lesson, after_dropout, features_of, learn
 from graphprox.graph import Graph
-from graphprox.nn.convolutions import GCN
+from graphprox.nn.convolutions import CONVOLUTIONS, Convolution, Edges, in_neighbours
 from graphprox.proximity.descriptors import Progress
 from graphprox.splits import NodeSplit
 
 
 @dataclass(frozen=True)
 class JKNet(ClassifyingBaseline):
-    """Layers of GCN, all joined before the last step, trained by the cross-entropy of training nodes.
+    """Layers of convolutions, all joined before the last step, trained by the cross-entropy of training nodes.
 
+    ``kind`` is that of the layers: GCN's, or GraphSAGE's, which keep a node's own features apart from its neighbours'.
     ``jump`` says how the layers are joined: side by side (``cat``), the largest of each channel (``max``), or by an
     attention that an LSTM computes for each node (``lstm``).
 
@@ -40,10 +41,14 @@ class JKNet(ClassifyingBaseline):
         paper="Xu et al., Representation Learning on Graphs with Jumping Knowledge Networks, ICML 2018",
         summary="layers of GCN that are all joined before the classifier, trained on labelled nodes",
     )
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    # Where neighbours are of other classes, validation nodes ask for layers that keep the node itself apart.
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        name: {"kind": "sage"} for name in ("Texas", "Cornell", "Cornell-2021", "Wisconsin", "Actor")
+    }
 
+    kind: str = setting("gcn", among=("gcn", "sage"))
     width: int = setting(32, least=1)
-    layers: int = setting(4, least=1)
+    layers: int = setting(2, least=1)
     jump: str = setting("cat", among=("cat", "max", "lstm"))
     epochs: int = setting(500, least=1)
     patience: int = setting(100, least=1)
@@ -55,7 +60,7 @@ class JKNet(ClassifyingBaseline):
         """Train until the validation nodes say stop, and classify."""
         lesson = Lesson.of(graph, split)
         with seeded(seed) as rng:
-            tensors = Tensors(features_of(lesson.graph), gcn_edges(lesson.graph))
+            tensors = Tensors(features_of(lesson.graph), _edges(lesson.graph, self.kind))
             network = _Network(self, tensors.features.shape[1], lesson.num_classes, rng)
             learned = learn(
                 network,
@@ -70,6 +75,10 @@ class JKNet(ClassifyingBaseline):
         return lesson.classes_of(learned.scores)
 
 
+def _edges(graph: Graph, kind: str) -> Edges:
+    return CONVOLUTIONS[kind].edges(in_neighbours(graph.edge_index, graph.edge_weight, graph.num_nodes))
+
+
 class _Network(nn.Module):
     """From features to scores, (nodes, classes)."""
 
@@ -78,8 +87,9 @@ class _Network(nn.Module):
 
         super().__init__()
         width, layers = settings.width, settings.layers
-        self.first = GCN(features, width, rng=rng)
-        self.others = nn.ModuleList(GCN(width, width, rng=rng) for _ in range(layers - 1))
+        convolution = CONVOLUTIONS[settings.kind]
+        self.first = convolution(features, width, rng=rng)
+        self.others = nn.ModuleList(convolution(width, width, rng=rng) for _ in range(layers - 1))
         self.jump = JumpingKnowledge(settings.jump, width, layers)
         self.last = nn.Linear(width * layers if settings.jump == "cat" else width, classes)
         self.dropout = settings.dropout
@@ -87,7 +97,7 @@ class _Network(nn.Module):
     def forward(self, tensors: Tensors) -> Tensor:
         times = after_dropout(tensors.features, self.dropout, training=self.training)
         outputs = [self.first.propagate(self.first.project(times), tensors.edges).relu()]
-        for convolution in cast("Iterable[GCN]", self.others):
+        for convolution in cast("Iterable[Convolution]", self.others):
             hidden = functional.dropout(outputs[-1], self.dropout, self.training)
             outputs.append(convolution.propagate(convolution.project(hidden.mm), tensors.edges).relu())
         joined = functional.dropout(self.jump(outputs), self.dropout, self.training)

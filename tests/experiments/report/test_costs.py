@@ -43,3 +43,13 @@ def test_a_system_that_does_not_tell_its_memory_is_left_out_of_it(results, make)
 def test_without_training_there_is_no_table(results, make):
     assert cost_table(results.keep(make(rows=["raw"]))) is None
     assert cost_table(results.keep(make(name="other"), seconds={"evaluate": 1.0})) is None
+
+
+def test_what_a_processor_took_counts_more_than_the_clock(results, make):
+    findings = results.keep(make(seeds=1), seconds={"embed": 90.0, "processor": 12.0})
+    assert cost_of(findings, "Cora", "ft-gcl").seconds == pytest.approx(12)
+
+
+def test_what_learns_classes_is_trained_for_each_split(results, make):
+    findings = results.keep(make(rows=["gcn", "ft-gcl"], seeds=1))
+    assert cost_of(findings, "Cora", "gcn").seconds == pytest.approx(2 / 5)

@@ -16,7 +16,10 @@ MEGABYTE = 10**6
 
 @dataclass(frozen=True)
 class Cost:
-    """What one embedding took: the median of seconds, the peak of memory in megabytes, on how many threads."""
+    """What one embedding took: the median of processor seconds, the peak of memory in megabytes, on how many threads.
+
+    Records that know none of processors count by the clock.
+    """
 
     seconds: float
     megabytes: float | None
@@ -35,7 +38,9 @@ def cost_of(findings: Findings, dataset: str, row: str) -> Cost | None:
     times = len(next(iter(records[0].figures.values()))) if each_split else 1
     memory = [record.peak_memory / MEGABYTE for record in records if record.peak_memory is not None]
     return Cost(
-        seconds=float(np.median([record.seconds["embed"] / times for record in records])),
+        seconds=float(
+            np.median([record.seconds.get("processor", record.seconds["embed"]) / times for record in records])
+        ),
         megabytes=max(memory, default=None),
         threads=tuple(sorted({record.threads for record in records})),
     )
@@ -52,7 +57,7 @@ def cost_table(findings: Findings) -> Table | None:
         return None
     lines = [Line(rows[row], tuple(map(_entry, of_row))) for row, of_row in costs.items() if any(of_row)]
     on = " or ".join(counted(each, "thread") for each in threads)
-    caption = f"Median seconds of one embedding, and peak memory of the process, on {on}"
+    caption = f"Median processor seconds of one embedding, and peak memory of the process, on {on}"
     return Table(caption, tuple(map(Heading, datasets)), tuple(lines))
 
 
