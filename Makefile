@@ -13,7 +13,7 @@ demo: $(READY) ## embed the embedded graph in five ways: a table of accuracies, 
 	@$(BIN)/graphprox demo --out demo
 
 test: $(READY) ## run the tests, with coverage
-	$(BIN)/python -m pytest -m "not slow" --cov --cov-report=term
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile --cov --cov-report=term
 
 test-slow: $(READY) ## run the tests that take longer than the suite may
 	$(BIN)/python -m pytest -m slow

@@ -118,7 +118,9 @@ def test_a_run_that_is_killed_goes_on_where_it_was(small, tmp_path, no_data):
         process.wait()
     records = list(results.rglob("*.json"))
     assert 4 <= len(records) < 42
-    assert all(json.loads(path.read_text())["figures"] for path in records)
+    kept = [json.loads(path.read_text()) for path in records]
+    assert all(record["figures"] for record in kept)
+    assert {record["threads"] for record in kept} == {1}  # one at a time or many, so that costs compare
     trials = Experiment.read(small).trials()
     assert len(pending(trials, results)) == len(trials) - len(records)
     assert _ended(process.pid)

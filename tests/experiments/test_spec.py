@@ -42,7 +42,9 @@ def test_a_preset_can_go_by_the_data_set():
         datasets=["Cora", "Texas"],
         rows=["printed"],
         seeds=1,
-        variants={"printed": {"method": "ft-gcl", "preset": "{dataset}-paper", "without": ["Texas"]}},
+        variants={
+            "printed": {"method": "ft-gcl", "preset": "{dataset}-paper", "without": {"Texas": "none is printed"}}
+        },
     )
     (trial,) = experiment.trials()
     assert trial.dataset == "Cora"
@@ -73,6 +75,8 @@ def test_the_fingerprint_changes_with_all_that_figures_depend_on_and_with_nothin
         ("title =", "title", "must be TOML"),
         ('rows = ["raw", "smoothed", "small"]', "", "must have rows"),
         ("splits = 3", "splits = 3\nname = 'other'", "name"),
+        ("method =", "seeds = { Cora = 3 }\nmethod =", "a data set of variants.small must be of small; got 'Cora'"),
+        ("method =", 'without = { Cora = "large" }\nmethod =', "a data set of variants.small must be of small"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_in_a_sentence(small, old, new, said):

@@ -39,7 +39,10 @@ class BarlowTwins(EmbeddingBaseline):
         paper="Bielak et al., Graph Barlow Twins, Knowledge-Based Systems 2022",
         summary="makes each column the same in two corrupted copies of the graph, and unlike all others",
     )
+    # The authors train for 500 to 4,000 epochs. On Cora a probe tells 84.6 % of the validation nodes right after 100
+    # epochs, 83.5 % after 300, and 82.4 % after 500; on CiteSeer 73.3 % after 50, and 72.2 % after 100.
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "CiteSeer": {"epochs": 50},
         "CoauthorCS": {
             "edge_drop": 0.3,
             "edge_drop_2": 0.2,
@@ -50,7 +53,7 @@ class BarlowTwins(EmbeddingBaseline):
 
     width: int = setting(256, least=1)
     hidden: int = setting(512, least=1)
-    epochs: int = setting(500, least=0)
+    epochs: int = setting(100, least=0)
     warm_up: float = setting(0.1, least=0, most=1)  # the share of epochs in which the learning rate rises
     learning_rate: float = setting(1e-3, least=0)
     weight_decay: float = setting(1e-5, least=0)

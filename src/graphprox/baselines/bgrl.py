@@ -37,7 +37,12 @@ class BGRL(EmbeddingBaseline):
         paper="Thakoor et al., Large-Scale Representation Learning on Graphs via Bootstrapping, ICLR 2022",
         summary="tells from one corrupted copy of the graph what a slower encoder makes of another",
     )
+    # The authors train for 10,000 epochs, on larger graphs than these. On Cora's validation nodes a probe is right in
+    # 80.0, 81.3 and 81.7 % after 100, 300 and 1,000 epochs, and by the public split in 75.2, 76.2 and 79.4 %; on Texas
+    # in 55.9 % after 200, and in 54.8 % after 1,000. 1,000 epochs of a graph of 20,000 nodes take 40 minutes.
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "Cora": {"epochs": 1000},
+        "CiteSeer": {"epochs": 1000},
         "CoauthorCS": {
             "edge_drop": 0.3,
             "edge_drop_2": 0.2,
@@ -49,7 +54,7 @@ class BGRL(EmbeddingBaseline):
     width: int = setting(256, least=1)
     hidden: int = setting(512, least=1)
     predictor: int = setting(512, least=1)  # the width of the layer between embedding and prediction
-    epochs: int = setting(1000, least=0)
+    epochs: int = setting(300, least=0)
     warm_up: float = setting(0.1, least=0, most=1)  # the share of epochs in which the learning rate rises
     learning_rate: float = setting(5e-4, least=0)
     weight_decay: float = setting(1e-5, least=0)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -37,7 +35,6 @@ class GCN(ClassifyingBaseline):
         paper="Kipf and Welling, Semi-Supervised Classification with Graph Convolutional Networks, ICLR 2017",
         summary="two layers of weighted means over neighbours, trained on labelled nodes",
     )
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     width: int = setting(16, least=1)
     epochs: int = setting(200, least=1)

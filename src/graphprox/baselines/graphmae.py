@@ -41,14 +41,17 @@ class GraphMAE(EmbeddingBaseline):
         paper="Hou et al., GraphMAE: Self-Supervised Masked Graph Autoencoders, KDD 2022",
         summary="hides the features of some nodes, and tells them from the nodes around",
     )
+    # Those of the authors, but for PubMed, where 1,000 epochs would take more than an hour. On graphs they have no
+    # settings for, 200 epochs: on Cora a probe then tells 83.9 % of the validation nodes right, after 500 84.2 %.
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "Cora": {"epochs": 1500},
         "CiteSeer": {"heads": 2, "epochs": 300, "replace": 0.1, "sharpness": 1.0, "weight_decay": 2e-5},
-        "PubMed": {"width": 1024, "epochs": 1000, "mask": 0.75, "replace": 0.0, "weight_decay": 1e-5},
+        "PubMed": {"width": 1024, "epochs": 200, "mask": 0.75, "replace": 0.0, "weight_decay": 1e-5},
     }
 
     width: int = setting(512, least=1)
     heads: int = setting(4, least=1)
-    epochs: int = setting(1500, least=0)
+    epochs: int = setting(200, least=0)
     learning_rate: float = setting(1e-3, least=0)  # at the beginning; it falls to 0 along half a cosine
     weight_decay: float = setting(2e-4, least=0)
     mask: float = setting(0.5, least=0, most=1)  # the share of nodes whose features are hidden

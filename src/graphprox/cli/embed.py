@@ -90,7 +90,8 @@ def embed(
     """Embed a graph: rank its views, train without labels, write a vector per node.
 
     Ctrl-C, or SIGTERM, stops after the current step and keeps what was trained: the same command with `--resume` goes
-    on, and ends as if it had never been stopped. With `--model` more `--steps` continue a training that was done.
+    on, and ends as if it had never been stopped. With `--model` more `--steps` continue a training that was done. So it
+    is with FT-GCL and its kin; other methods, as dgi, keep nothing of a training that is stopped, and begin anew.
 
     Examples:
 

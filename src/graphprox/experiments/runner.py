@@ -81,9 +81,11 @@ def _cores() -> int:
 
 @contextmanager
 def _workers(jobs: int, groups: int) -> Iterator[Callable[[list[Trial], Path | None], Future[list[Record]]]]:
-    """Processes that measure, each with its share of the cores; they are new ones, as torch does not like forks."""
-    threads = max(1, _cores() // jobs)
-    with _environment(dict.fromkeys(THREADS, str(threads))):
+    """Processes that measure; they are new ones, as torch does not like forks.
+
+    Each has one thread, however few there are, so that what they cost can be compared.
+    """
+    with _environment(dict.fromkeys(THREADS, "1")):
         pool = ProcessPoolExecutor(min(jobs, max(1, groups)), mp_context=get_context("spawn"), initializer=_as_worker)
         try:
             yield lambda group, data: pool.submit(_measure, group, data)

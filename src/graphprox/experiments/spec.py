@@ -37,8 +37,9 @@ Number = Annotated[int, Field(ge=0)]
 class Row(BaseModel):
     """A row of a table: a method, and what is changed of its settings.
 
-    In ``preset``, "{dataset}" stands for the data set's name. ``seeds`` may be other than the experiment's; data sets
-    ``without`` the row have a gap there. ``reported_as`` is what the paper calls it, its title unless told.
+    In ``preset``, "{dataset}" stands for the data set's name. ``seeds`` may be other than the experiment's, for all
+    data sets or for those it names; ``without`` are data sets that it is not run on, and why. ``reported_as`` is what
+    the paper calls it, its title unless told.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -47,14 +48,18 @@ class Row(BaseModel):
     title: str = ""
     preset: str = "auto"
     set: Mapping[str, Any] = {}
-    seeds: Size | None = None
+    seeds: Size | Mapping[str, Size] | None = None
     reported_as: str = ""
-    without: tuple[str, ...] = ()
+    without: Mapping[str, str] = {}
 
     def maker(self, dataset: str) -> Maker:
         """What makes its embeddings of a data set, or tells its classes."""
         preset = self.preset.replace("{dataset}", dataset)
         return method_for(self.method, dataset=dataset, preset=preset, overrides=self.set)
+
+    def trainings(self, dataset: str) -> int | None:
+        """How many it has on a data set, where that is not what the experiment says."""
+        return self.seeds.get(dataset) if isinstance(self.seeds, Mapping) else self.seeds
 
 
 class Experiment(BaseModel):
@@ -101,6 +106,10 @@ class Experiment(BaseModel):
             if name not in self.variants and name not in METHODS:
                 known = [*METHODS, *self.variants]
                 raise ParameterError(f"rows must name methods or variants; got {name!r}: {did_you_mean(name, known)}")
+        for name, row in self.variants.items():
+            counted = row.seeds if isinstance(row.seeds, Mapping) else {}
+            for dataset in (*counted, *row.without):
+                self._check_choice(f"a data set of variants.{name}", dataset, self.datasets)
         if not self.all_rows:
             raise ParameterError("an experiment must have rows, or a grid; got neither")
         return self
@@ -134,7 +143,7 @@ class Experiment(BaseModel):
 
     def _of_row(self, dataset: str, name: str, row: Row, seeds: int | None) -> Iterator[Trial]:
         drawn = self.task in ("homophily", "map") or row.maker(dataset).drawn
-        count = (row.seeds or self.seeds) if drawn else 1
+        count = (row.trainings(dataset) or self.seeds) if drawn else 1
         for seed in range(min(count, seeds or count)):
             yield Trial(self, dataset, name, row, self.first_seed + seed)
 

@@ -126,3 +126,27 @@ def test_a_row_of_other_trainings_than_the_rest_says_so(results, make, paper):
         ("As printed", "3 trainings each"),
     ]
     assert table.caption == "Accuracy in percent, 1 split × 2 trainings"
+
+
+def test_a_row_may_have_other_trainings_on_one_data_set_and_none_on_another(results, make, paper):
+    variants = {"dgi": {"method": "dgi", "seeds": {"Cora": 1}, "without": {"CiteSeer": "takes a day"}}}
+    (table,) = laid_out(results.keep(make(rows=["dgi", "ft-gcl"], variants=variants)), paper)
+    first, second = entries(table)["DGI"]
+    assert first.below[-1] == "1 training"
+    assert (second.text, second.below[-1]) == ("–", "takes a day")
+    assert all("training" not in " ".join(entry.below) for entry in entries(table)["FT-GCL"])
+
+
+def test_the_last_line_tells_the_rank_of_the_reference_among_other_methods(results, make, paper):
+    variants = {"printed": {"method": "ft-gcl", "title": "As printed"}}
+    means = {"raw": 0.6, "f-gcl": 0.9, "dgi": 0.8, "ft-gcl": 0.7, "printed": 0.95}
+
+    def some(trial):
+        return (
+            None
+            if (trial.dataset, trial.row_name) == ("CiteSeer", "f-gcl")
+            else {"accuracy": [means[trial.row_name]] * 5}
+        )
+
+    (table,) = laid_out(results.keep(make(rows=[*means], variants=variants), some), paper)
+    assert [entry.text for entry in entries(table)["FT-GCL's rank"]] == ["3 of 4", "2 of 3"]

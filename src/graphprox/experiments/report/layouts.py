@@ -30,12 +30,32 @@ def _results(findings: Findings, columns: Columns) -> Table:
     ours = [line for line in _by_row(columns) if line[0].row]
     paper = [line for line in _by_row(columns) if not line[0].row and any(cell.reported for cell in line)]
     lines = [_line(findings, line[0], (entry_of(findings, cell) for cell in line)) for line in ours]
+    lines += _rank(findings, columns)
     if paper:
         lines.append(Line(PAPER_ONLY))
         lines += [Line(line[0].title, tuple(map(_paper_entry, line))) for line in paper]
     return Table(
         _caption(findings, columns), _headings(findings, columns), tuple(lines), notes=_star_note(findings, lines)
     )
+
+
+def _rank(findings: Findings, columns: Columns) -> list[Line]:
+    """Where the reference stands in each column, among what was measured here; other rows of its method stand aside."""
+    rows, reference = findings.experiment.all_rows, findings.experiment.reference
+    if reference not in rows:
+        return []
+    aside = {name for name, row in rows.items() if row.method == rows[reference].method} - {reference}
+    competing = [[cell for cell in cells if cell.measured and cell.row not in aside] for cells in columns.values()]
+    if not any(len(cells) > 2 for cells in competing):
+        return []
+    return [Line(f"{rows[reference].title}'s rank", tuple(_rank_of(reference, cells) for cells in competing))]
+
+
+def _rank_of(reference: str, cells: Sequence[Cell]) -> Entry:
+    mean = next((cell.mean for cell in cells if cell.row == reference), None)
+    if mean is None:
+        return Entry(NONE)
+    return Entry(f"{1 + sum(cell.mean > mean for cell in cells)} of {len(cells)}")
 
 
 def ablation(findings: Findings, columns: Columns) -> list[Table]:
@@ -46,7 +66,7 @@ def ablation(findings: Findings, columns: Columns) -> list[Table]:
 
     def entry(at: Column, cell: Cell) -> Entry:
         text = _spread(cell) if cell.measured else NONE
-        below = tuple(filter(None, (_from_base(cell, base[at]), _shortfall(findings, cell))))
+        below = tuple(filter(None, (_from_base(cell, base[at]), _how_many(findings, cell))))
         return Entry(text, cell.place, cell.star and starred, below)
 
     lines = [
@@ -98,7 +118,7 @@ def _star_note(findings: Findings, lines: Sequence[Line]) -> tuple[str, ...]:
 def _line(findings: Findings, first: Cell, entries: Iterable[Entry]) -> Line:
     """A row of the experiment, which says so if its trainings are more or fewer than those of the others."""
     seeds = findings.experiment.all_rows[first.row].seeds
-    return Line(first.title, tuple(entries), f"{counted(seeds, 'training')} each" if seeds else "")
+    return Line(first.title, tuple(entries), f"{counted(seeds, 'training')} each" if isinstance(seeds, int) else "")
 
 
 def _caption(findings: Findings, columns: Columns) -> str:
@@ -117,7 +137,7 @@ def how_often(findings: Findings, columns: Columns) -> str:
 def entry_of(findings: Findings, cell: Cell) -> Entry:
     """What a cell shows: the mean, below it the paper's figure, and how many trainings there are where some miss."""
     text = _spread(cell) if cell.measured else NONE
-    below = tuple(filter(None, (_beside_paper(cell), _shortfall(findings, cell))))
+    below = tuple(filter(None, (_beside_paper(cell), _how_many(findings, cell))))
     return Entry(text, cell.place, cell.star, below)
 
 
@@ -146,10 +166,19 @@ def _from_base(cell: Cell, base: Cell) -> str:
     return "base" if cell.row == base.row else signed(round(cell.mean - base.mean, cell.digits) + 0.0)
 
 
-def _shortfall(findings: Findings, cell: Cell) -> str:
-    """How many trainings there are, where it is not all of them; a data set that was not run says so elsewhere."""
-    missing = len(cell.values) < cell.wanted and findings.is_run(cell.dataset)
-    return f"{len(cell.values)} of {cell.wanted} trainings" if missing else ""
+def _how_many(findings: Findings, cell: Cell) -> str:
+    """How many trainings there are, where it is not all of them or not as many as elsewhere; or why there are none.
+
+    A data set that was not run says so elsewhere.
+    """
+    row = findings.experiment.all_rows[cell.row]
+    if not findings.is_run(cell.dataset):
+        return ""
+    if len(cell.values) < cell.wanted:
+        return f"{len(cell.values)} of {cell.wanted} trainings"
+    if isinstance(row.seeds, Mapping) and cell.dataset in row.seeds:
+        return counted(cell.wanted, "training")
+    return row.without.get(cell.dataset, "")
 
 
 def _spread(cell: Cell) -> str:
