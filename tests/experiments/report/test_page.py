@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from graphprox.experiments.report.findings import gather
-from graphprox.experiments.report.page import anchor, page, section_text
+from graphprox.experiments.report.numbers import anchor
+from graphprox.experiments.report.page import page, section_text
 from graphprox.experiments.report.sections import section_of
 
 
@@ -73,6 +74,21 @@ def test_where_nothing_is_below_the_paper_it_says_so(results, make, paper):
     assert "in 2 cells, and falls short of it in none." in page([above])
     unknown = section_of(results.keep(make(name="other", paper=None)), paper)
     assert "No figure of the paper's has been measured yet." in page([unknown])
+
+
+def test_what_was_tried_is_told_of_each_data_set(results, make, paper):
+    means = {"ft-gcl": 0.8, "f-gcl": 0.9, "raw": 0.7, "smoothed": 0.81}
+    experiment = make(title="What mattered", metrics=["validation_accuracy"], rows=[*means], paper=None)
+
+    def figures(trial):
+        spread = [0, 0.01, -0.01, 0.02, -0.02] if trial.row_name == "smoothed" else [0] * 5
+        lower = 0.15 if trial.dataset == "CiteSeer" and trial.row_name != "ft-gcl" else 0
+        return {"validation_accuracy": [means[trial.row_name] - lower + each for each in spread]}
+
+    tried = page([section_of(results.keep(experiment, figures), paper)]).partition("## Below the paper")[2]
+    assert "on validation nodes ([What mattered](#what-mattered)):" in tried
+    assert "- Cora: 3 variants, 2 better than FT-GCL, 1 of them by the paired test; the best: F-GCL, +10.00." in tried
+    assert "- CiteSeer: 3 variants, none better than FT-GCL." in tried
 
 
 def test_records_of_other_settings_are_counted_and_named(results, make, paper):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 METRICS = {"macro_f1": "macro-F1", "auc": "AUC", "ap": "AP"}
 NONE = "–"  # where a number would stand, and there is none
 
@@ -36,3 +38,12 @@ def counted(count: int, what: str) -> str:
     ('1 training', '10 trainings')
     """
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def anchor(title: str) -> str:
+    """What GitHub calls a heading in links.
+
+    >>> anchor("Node classification: DBLP, B(6, 2)")
+    'node-classification-dblp-b6-2'
+    """
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")

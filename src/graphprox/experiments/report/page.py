@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
-from graphprox.experiments.report.cells import Cell
+from graphprox.experiments.report.below import below_the_paper, what_was_tried
 from graphprox.experiments.report.costs import cost_table
 from graphprox.experiments.report.findings import Findings
-from graphprox.experiments.report.numbers import counted, metric_name, signed, with_deviation
+from graphprox.experiments.report.numbers import anchor, counted
 from graphprox.experiments.report.sections import Section
-from graphprox.experiments.report.table import Entry, Heading, Line, Table, as_markdown
+from graphprox.experiments.report.table import as_markdown
 from graphprox.experiments.report.words import AGAIN, INTRODUCTION, LEGEND, MADE_BY, NOTHING, TITLE
-from graphprox.methods.family import FAMILY
-
-FT_GCL = FAMILY["ft-gcl"].title
 
 
 def page(sections: Sequence[Section]) -> str:
@@ -34,7 +30,8 @@ def page(sections: Sequence[Section]) -> str:
         AGAIN,
         *(section_text(section) for section in sections),
         "## Below the paper",
-        _below_the_paper(sections),
+        below_the_paper(sections),
+        *what_was_tried(sections),
         "## Versions",
         _versions(sections),
     ]
@@ -108,48 +105,6 @@ def _contents(sections: Sequence[Section]) -> str:
         link = f"[{experiment.name}.toml](../experiments/{experiment.name}.toml)"
         lines.append(f"| {link} | [{experiment.title}](#{anchor(experiment.title)}) | {done:,} of {wanted:,} |")
     return "\n".join(lines)
-
-
-def anchor(title: str) -> str:
-    """What GitHub calls a heading in links.
-
-    >>> anchor("Node classification: DBLP, B(6, 2)")
-    'node-classification-dblp-b6-2'
-    """
-    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-
-
-def _below_the_paper(sections: Sequence[Section]) -> str:
-    """The cells in which FT-GCL falls short of the paper, of all in which they can be compared."""
-    compared = [
-        (section.findings.experiment.name, cell)
-        for section in sections
-        for cell in section.cells
-        if cell.title == FT_GCL
-    ]
-    if not compared:
-        return "No figure of the paper's has been measured yet."
-    short = [(name, cell) for name, cell in compared if (cell.difference or 0) < 0]
-    said = f"{FT_GCL} is held against the paper in {counted(len(compared), 'cell')}, and falls short of it in "
-    if not short:
-        return f"{said}none."
-    headings = tuple(map(Heading, ("data set", "row", "metric", "ours", "paper", "difference")))
-    lines = tuple(Line(name, tuple(map(Entry, _compared(cell)))) for name, cell in short)
-    return as_markdown(Table(f"{said}{len(short)}", headings, lines, corner="experiment"))
-
-
-def _compared(cell: Cell) -> list[str]:
-    reported = cell.reported
-    if reported is None:
-        return []
-    return [
-        cell.dataset,
-        cell.title,
-        metric_name(cell.metric),
-        with_deviation(cell.mean, cell.deviation, cell.digits),
-        with_deviation(reported.mean, reported.deviation, cell.digits),
-        signed(cell.difference or 0.0, cell.digits),
-    ]
 
 
 def _versions(sections: Sequence[Section]) -> str:

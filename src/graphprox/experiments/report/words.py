@@ -22,6 +22,8 @@ LEGEND = f"""\
 - {STAR}: the row differs from the one that is named below the table. Means over trainings are compared split by split
   by a paired t-test, p < 0.05 after Holm's correction for all rows of the column; on fewer than five splits nothing is
   tested. Splits of one graph overlap, so that the test is more easily convinced than it should be.
+- A table's last line of figures tells the rank of FT-GCL among the rows that were run here, by their means; FT-GCL
+  with other settings stands aside.
 - "3 of 10 trainings" stands where not all of them have a record. Rows in which chance plays no part have one.
 - _{PAPER_ONLY}_: methods of which the paper has figures and this page has none of its own.
 - What was chosen where: the penalty of a probe on the validation nodes of each split; the settings of each method on
