@@ -7,6 +7,7 @@ from scipy.stats import chisquare
 
 from graphprox.baselines.skipgram import (
     LEAST_RATE,
+    TOGETHER,
     Chances,
     ascend,
     begin,
@@ -145,17 +146,21 @@ def literally(walks, rng, *, nodes, width, window, negatives, epochs, learning_r
             for place, node in enumerate(walk):
                 if place == middle or abs(place - middle) > reach:
                     continue
-                x, change = vectors[node].copy(), 0
-                pulls = [(target, 1)] + [(other, 0) for other in others if other != target]
-                pulls = [(each, rate * (label - logistic(contexts[each] @ x))) for each, label in pulls]
-                change = sum(pull * contexts[each] for each, pull in pulls)
-                for each, pull in pulls:
-                    contexts[each] += pull * x
-                vectors[node] += change
+                told = [(target, 1)] + [(other, 0) for other in dict.fromkeys(others) if other != target]
+                for first in range(0, len(told), TOGETHER):
+                    x = vectors[node].copy()
+                    pulls = [
+                        (each, rate * (label - logistic(contexts[each] @ x))) for each, label in told[first:][:TOGETHER]
+                    ]
+                    vectors[node] += sum(pull * contexts[each] for each, pull in pulls)
+                    for each, pull in pulls:
+                        contexts[each] += pull * x
     return vectors
 
 
-@pytest.mark.parametrize("options", [{}, {"window": 1}, {"negatives": 1, "epochs": 2}, {"negatives": 2, "width": 33}])
+@pytest.mark.parametrize(
+    "options", [{}, {"window": 1}, {"negatives": 1, "epochs": 2}, {"negatives": 2, "width": 33}, {"negatives": 9}]
+)
 def test_skip_gram_is_what_it_says(options):
     # More walks than a training has parts, so that the rate falls within a part too.
     walks = np.random.default_rng(1).integers(0, 7, (230, 5)).astype(np.int32)

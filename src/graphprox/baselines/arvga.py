@@ -32,7 +32,11 @@ class ARVGA(EmbeddingBaseline):
         paper="Pan et al., Adversarially Regularized Graph Autoencoder for Graph Embedding, IJCAI 2018",
         summary="a variational autoencoder whose vectors must pass for draws of a normal law",
     )
-    presets: ClassVar = {"PubMed": {"epochs": 2000, "discriminator_rate": 8e-3}}
+    # Five times the rate tells more of Cora's validation edges and classes, and fewer of CiteSeer's classes.
+    presets: ClassVar = {
+        "Cora": {"learning_rate": 5e-3},
+        "PubMed": {"epochs": 2000, "discriminator_rate": 8e-3},
+    }
 
     width: int = setting(16, least=1)
     hidden: int = setting(32, least=1)

@@ -28,6 +28,7 @@ from graphprox.proximity.structure import _alias_table
 
 NOISE_POWER = 0.75  # of how often a node is seen: word2vec's
 LEAST_RATE = 1e-4  # where the learning rate ends, word2vec's too
+TOGETHER = 6  # rows that a pass goes over: a target and word2vec's five nodes of noise
 PARTS = 100  # of a training, after each of which the progress is told
 
 F = TypeVar("F")
@@ -68,9 +69,9 @@ def skip_gram(
     """Vectors of nodes from walks, (walks, length), as word2vec learns those of words from sentences: (nodes, width).
 
     Around each node of a walk stands a window, of a random size up to ``window`` to either side; each node in it is to
-    tell the one in the middle from ``negatives`` others. These are drawn once for a window, and not for each node in
-    it: their vectors then stay in the processor's cache, which makes a training on 20,000 nodes three times faster and
-    no worse.
+    tell the one in the middle from ``negatives`` others, or fewer where one is drawn twice. These are drawn once for a
+    window, and not for each node in it: their vectors then stay in the processor's cache, which makes a training on
+    20,000 nodes three times faster and no worse.
 
     >>> walks = np.array([[0, 1, 0, 1], [2, 3, 2, 3]], np.int32)
     >>> skip_gram(walks, np.random.default_rng(0), nodes=4, width=8).shape
@@ -122,9 +123,10 @@ def _read_walks(
     seed: np.uint64,
     number: int,
 ) -> None:
-    length = walks.shape[1]
+    length, width = walks.shape[1], vectors.shape[1]
     targets = np.empty(1 + negatives, np.int64)
-    score, x, change = scratch(negatives, vectors.shape[1])
+    rows = (negatives // TOGETHER + 1) * TOGETHER
+    near, score = np.zeros((rows, width), np.float32), np.empty(TOGETHER, np.float32)
     for at in range(len(order)):
         walk = walks[order[at]]
         rate = np.float32(first_rate + (last_rate - first_rate) * at / len(order))
@@ -134,12 +136,82 @@ def _read_walks(
             state += GOLDEN
             targets[0] = walk[middle]
             known, state = draw_noise(keep, other, targets, walk[middle], state)
+            known = _each_once(targets, known)
+            for k in range(known):
+                near[k] = contexts[targets[k]]
             for place in range(max(0, middle - reach), min(length, middle + reach + 1)):
                 if place != middle:
-                    ascend(vectors, walk[place], contexts, targets, known, 0.0, 0.0, rate, score, x, change)
+                    for first in range(0, known, TOGETHER):
+                        _ascend_in_window(vectors[walk[place]], near, first, known, rate, score)
+            for k in range(known):
+                contexts[targets[k]] = near[k]
 
 
-# -- a step -----------------------------------------------------------------------------------------------------------
+# -- a window ---------------------------------------------------------------------------------------------------------
+# Its targets are copied side by side, to be gone over six at a time: rows that are known to differ can be read and
+# written in one pass, which takes two thirds of the time of a step between any rows. Each six are a step of their own.
+
+
+@fast
+def _each_once(targets: IntArray, known: int) -> int:
+    """Leave out what stands there already: how many are left."""
+    kept = 0
+    for k in range(known):
+        new = True
+        for before in range(kept):
+            new = new and targets[before] != targets[k]
+        if new:
+            targets[kept] = targets[k]
+            kept += 1
+    return kept
+
+
+@fast
+def _ascend_in_window(
+    vector: Float32Array, near: Float32Array, first: int, known: int, rate: np.float32, score: Float32Array
+) -> None:
+    """One step up the gradient, by which row 0, the target, is told from noise; of six rows from the ``first`` on."""
+    score[0], score[1], score[2], score[3], score[4], score[5] = _six_products(vector, near, first)
+    for k in range(TOGETHER):
+        if first + k == 0:
+            score[k] = rate * sigmoid(-score[k])
+        elif first + k < known:
+            score[k] = -rate * sigmoid(score[k])
+        else:
+            score[k] = 0  # a row of an earlier window
+    _move_six(vector, near, first, score)
+
+
+@fast
+def _six_products(x: Float32Array, rows: Float32Array, first: int) -> tuple[np.float32, ...]:
+    a = b = c = d = e = f = np.float32(0)
+    for i in range(len(x)):
+        a += x[i] * rows[first, i]
+        b += x[i] * rows[first + 1, i]
+        c += x[i] * rows[first + 2, i]
+        d += x[i] * rows[first + 3, i]
+        e += x[i] * rows[first + 4, i]
+        f += x[i] * rows[first + 5, i]
+    return a, b, c, d, e, f
+
+
+@fast
+def _move_six(x: Float32Array, rows: Float32Array, first: int, score: Float32Array) -> None:
+    """Add to the vector what the rows were, and to the rows what the vector was, each times its score."""
+    a, b, c, d, e, f = score[0], score[1], score[2], score[3], score[4], score[5]
+    for i in range(len(x)):
+        was, r0, r1, r2 = x[i], rows[first, i], rows[first + 1, i], rows[first + 2, i]
+        r3, r4, r5 = rows[first + 3, i], rows[first + 4, i], rows[first + 5, i]
+        x[i] = was + (a * r0 + b * r1 + c * r2 + d * r3 + e * r4 + f * r5)
+        rows[first, i] = r0 + a * was
+        rows[first + 1, i] = r1 + b * was
+        rows[first + 2, i] = r2 + c * was
+        rows[first + 3, i] = r3 + d * was
+        rows[first + 4, i] = r4 + e * was
+        rows[first + 5, i] = r5 + f * was
+
+
+# -- a step between any rows -------------------------------------------------------------------------------------------
 
 
 @fast
