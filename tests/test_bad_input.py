@@ -113,13 +113,13 @@ def test_a_file_that_is_none(refused, tmp_path, option, ending, content, words):
 LONG = pd.DataFrame({"source": np.arange(3000), "target": np.random.default_rng(1).permutation(3000)})
 INDEX = LONG.to_numpy().T.copy()
 WHOLE = {
-    "csv.gz": gzip.compress(LONG.to_csv(index=False).encode()),
+    "csv.gz": gzip.compress(LONG.to_csv(index=False).encode(), mtime=0),
     "parquet": through(LONG.to_parquet),
     "npz": npz(edge_index=INDEX, x=np.ones((3000, 1))),
     "pt": pt(Data(edge_index=torch.tensor(INDEX), x=torch.ones(3000, 1))),
     "graphml": graphml(nx.path_graph(50)).encode(),
     "npy": npy(np.ones((3000, 3))),
-    "svmlight.gz": gzip.compress(b"".join(b"1 1:%d\n" % i for i in range(3000))),
+    "svmlight.gz": gzip.compress(b"".join(b"1 1:%d\n" % i for i in range(3000)), mtime=0),
 }
 
 

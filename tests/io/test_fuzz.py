@@ -60,7 +60,7 @@ GRAPHS = {
     "g.csv": EDGES.to_csv(index=False).encode(),
     "g.tsv": NUMBERED.to_csv(index=False, header=False, sep="\t").encode(),
     "g.txt": b"# a comment\n" + NUMBERED.to_csv(index=False, header=False, sep=" ").encode(),
-    "g.csv.gz": gzip.compress(EDGES.to_csv(index=False).encode()),
+    "g.csv.gz": gzip.compress(EDGES.to_csv(index=False).encode(), mtime=0),
     "g.parquet": through(EDGES.to_parquet),
     "g.graphml": graphml(),
     "citation.npz": through(lambda file: np.savez(file, **citation())),

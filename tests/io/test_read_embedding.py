@@ -90,7 +90,7 @@ def test_nothing_is_quoted_or_a_comment_where_an_id_is_a_line_or_a_word(tmp_path
 @pytest.mark.parametrize("ending", [".csv", ".txt", ".tsv"])
 def test_text_may_be_gzipped(tmp_path, ending):
     for path in write_embedding(tmp_path / f"v{ending}", VECTORS, ["a", "b", "c"]):
-        path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
         path.unlink()
     same(read_embedding(tmp_path / f"v{ending}.gz"), VECTORS, ["a", "b", "c"])
 
@@ -334,7 +334,7 @@ def test_infinity_is_found_wherever_it_is():
         ("v.parquet", b"PAR1 and nothing more", "sound Parquet file"),
         ("v.csv.gz", b"no gzip at all", "sound gzip file"),
         ("v.txt.gz", b"no gzip at all", "sound gzip file"),
-        ("v.txt.gz", gzip.compress(b"1 1\na 1\n" * 50)[:-10], "whole gzip file"),
+        ("v.txt.gz", gzip.compress(b"1 1\na 1\n" * 50, mtime=0)[:-10], "whole gzip file"),
     ],
 )
 def test_a_file_that_holds_no_embedding_is_said_why(write, name, content, words):
@@ -430,7 +430,7 @@ def test_damage_is_an_error_of_ours_or_none(ending, draw):
             write_embedding(path, VECTORS, ["a", "b", "c"])
         content = bytearray(path.read_bytes())
         if ending.endswith(".gz"):
-            path, content = path.with_name(path.name + ".gz"), bytearray(gzip.compress(content))
+            path, content = path.with_name(path.name + ".gz"), bytearray(gzip.compress(content, mtime=0))
         at = draw.draw(st.integers(0, len(content) - 1))
         if draw.draw(st.booleans()):
             content = content[:at]
