@@ -39,8 +39,7 @@ class BarlowTwins(EmbeddingBaseline):
         paper="Bielak et al., Graph Barlow Twins, Knowledge-Based Systems 2022",
         summary="makes each column the same in two corrupted copies of the graph, and unlike all others",
     )
-    # The authors train for 500 to 4,000 epochs. On Cora a probe tells 84.6 % of the validation nodes right after 100
-    # epochs, 83.5 % after 300, and 82.4 % after 500; on CiteSeer 73.3 % after 50, and 72.2 % after 100.
+    # On validation nodes of Cora 100 epochs do better than 300 and 500, on those of CiteSeer 50 better than 100.
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "CiteSeer": {"epochs": 50},
         "CoauthorCS": {
