@@ -325,10 +325,26 @@ def test_gat_is_two_layers_of_pygs(graph, last_heads):
     for ours, theirs in zip((network.first, network.second), layers, strict=True):
         with torch.no_grad():
             theirs.lin.weight.copy_(ours.weight.T)
-            for name in ("att_src", "att_dst", "bias"):
-                getattr(theirs, name).copy_(getattr(ours.attention, name).normal_(generator=rng()))
+            theirs.att_src.copy_(ours.source)
+            theirs.att_dst.copy_(ours.target)
+            theirs.bias.copy_(ours.bias.normal_(generator=rng()))
     expected = layers[1](functional.elu(layers[0](tensors.features.dense, edges)), edges)
-    near(network(tensors.features, gat._looped(graph)), expected)
+    near(network(tensors.features, gat._pattern(graph)), expected)
+
+
+def test_gat_drops_attention_in_training_and_scales_the_rest(graph):
+    """Where all rows are ones and all attention is even, each mean counts the entries that stay."""
+    pattern = gat._pattern(graph)
+    layer = gat._Attention(1, 1, 1, 0.6, rng=rng())
+    with torch.no_grad():
+        layer.weight.fill_(1)
+        layer.source.zero_()
+        layer.target.zero_()
+    torch.manual_seed(0)
+    means = layer(torch.ones(graph.num_nodes, 1).mm, pattern).detach().flatten()
+    sums = means * pattern.starts.diff() / 2.5
+    assert torch.allclose(sums, sums.round(), atol=1e-4)  # the number of entries that stay
+    assert sums.sum() / pattern.num_entries == pytest.approx(0.4, abs=0.05)
 
 
 @pytest.mark.parametrize("kind", ["gcn", "sage"])
@@ -357,7 +373,7 @@ def test_dropout_is_for_training_alone(kind):
     graph = synthetic(nodes=140)
     tensors = tensors_of(graph)
     if kind is gat:
-        network, given = gat._Network(GAT(), 32, 7, rng()), (tensors.features, gat._looped(graph))
+        network, given = gat._Network(GAT(), 32, 7, rng()), (tensors.features, gat._pattern(graph))
     elif kind is jknet:
         network, given = jknet._Network(JKNet(), 32, 7, rng()), (tensors,)
     elif kind is gcn:
@@ -410,6 +426,20 @@ def test_geom_gcn_sums_over_each_kind_of_neighbours():
     hidden = sums(x, network.first).relu().view(5, -1)
     expected = sums(hidden, network.second).mean(1)
     near(network(FeatureMatrix.of(x.float().numpy()), kinds).double(), expected)
+
+
+def test_geom_gcn_places_nodes_once_for_all_splits_of_a_seed(monkeypatch):
+    graph, placed = synthetic(nodes=140), []
+    monkeypatch.setattr(
+        geom_gcn,
+        "poincare_embedding",
+        lambda *given, **named: placed.append(named) or poincare_embedding(*given, **named),
+    )
+    geom_gcn._placed.cache_clear()
+    short = GeomGCN(epochs=2, latent_epochs=3)
+    for seed, split in ((0, 0), (0, 1), (1, 1)):
+        short.predict(graph, random_split(graph, seed=split), seed=seed)
+    assert placed == [{"seed": 0, "epochs": 3}, {"seed": 1, "epochs": 3}]
 
 
 def test_geom_gcn_has_as_many_neighbours_in_the_plane_as_in_the_graph():

@@ -156,10 +156,14 @@ def test_the_gradient_of_attention_is_right(matrix, way, heads, biased):
     h = drawn(6, 3 * heads, dtype=torch.float64).requires_grad_()
     scorer = drawn(3 * heads, 2 * heads, dtype=torch.float64, seed=2).requires_grad_()
     bias = drawn(matrix.nnz, heads, dtype=torch.float64, seed=3).requires_grad_() if biased else None
-    assert torch.autograd.gradcheck(lambda *given: attend(pattern, *given, heads=heads, slope=SLOPE), (h, scorer, bias))
+    for factors in (None, drawn(matrix.nnz, heads, dtype=torch.float64, seed=4).relu()):
+        assert torch.autograd.gradcheck(
+            lambda *given, factors=factors: attend(pattern, *given, heads=heads, slope=SLOPE, factors=factors),
+            (h, scorer, bias),
+        )
 
 
-def dense_attention(matrix, h, scorer, bias, heads):
+def dense_attention(matrix, h, scorer, bias, heads, factors):
     """Attention as its definition says it, over all pairs of nodes."""
     filled = torch.tensor(matrix.toarray() != 0)
     outputs = []
@@ -168,19 +172,30 @@ def dense_attention(matrix, h, scorer, bias, heads):
         if bias is not None:
             logits = logits.masked_scatter(filled, logits[filled] + bias[:, head])
         logits = torch.nn.functional.leaky_relu(logits, SLOPE).masked_fill(~filled, -torch.inf)
-        outputs.append(torch.softmax(logits, 1).nan_to_num(0) @ part)
+        weights = torch.softmax(logits, 1).nan_to_num(0)
+        if factors is not None:
+            weights = weights * torch.zeros_like(weights).masked_scatter(filled, factors[:, head])
+        outputs.append(weights @ part)
     return torch.cat(outputs, 1)
 
 
-@given(st.integers(1, 9), st.sampled_from([0.1, 0.5, 1]), st.sampled_from([1, 2, 3]), st.booleans(), st.integers(0, 99))
+@given(
+    st.integers(1, 9),
+    st.sampled_from([0.1, 0.5, 1]),
+    st.sampled_from([1, 2, 3]),
+    st.booleans(),
+    st.booleans(),
+    st.integers(0, 99),
+)
 @settings(max_examples=60)
-def test_attention_is_as_defined_fused_or_not(nodes, share, heads, biased, seed):
+def test_attention_is_as_defined_fused_or_not(nodes, share, heads, biased, dropping, seed):
     """Values and gradients; some nodes are all zeros, where the logits meet the kink of leaky ReLU."""
     matrix = square(nodes, share, seed)
     h, scorer = drawn(nodes, 4 * heads, seed=seed), drawn(4 * heads, 2 * heads, seed=seed + 1)
     h[::3] = 0
     bias = drawn(matrix.nnz, heads, seed=seed + 2) if biased else None
     upstream = drawn(nodes, 4 * heads, seed=seed + 3)
+    factors = drawn(matrix.nnz, heads, seed=seed + 4).relu() if dropping else None
     fused = Pattern.of(matrix)
 
     def outcome(attention):
@@ -189,9 +204,11 @@ def test_attention_is_as_defined_fused_or_not(nodes, share, heads, biased, seed)
         made.backward(upstream)
         return [made.detach(), *(each.grad for each in leaves if each is not None)]
 
-    expected = outcome(lambda h, scorer, bias: dense_attention(matrix, h, scorer, bias, heads))
+    expected = outcome(lambda h, scorer, bias: dense_attention(matrix, h, scorer, bias, heads, factors))
     for pattern in (fused, portable(fused)):
-        made = outcome(lambda *leaves, pattern=pattern: attend(pattern, *leaves, heads=heads, slope=SLOPE))
+        made = outcome(
+            lambda *leaves, pattern=pattern: attend(pattern, *leaves, heads=heads, slope=SLOPE, factors=factors)
+        )
         for ours, theirs in zip(made, expected, strict=True):
             torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
 

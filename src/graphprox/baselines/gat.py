@@ -12,11 +12,19 @@ from torch.nn import functional
 
 from graphprox.arrays import IntArray
 from graphprox.baselines.base import About, ClassifyingBaseline, setting
-from graphprox.baselines.neural import edge_index_of, seeded
+from graphprox.baselines.neural import seeded
 from graphprox.baselines.supervised import Lesson, after_dropout, features_of, learn
 from graphprox.graph import Graph
-from graphprox.nn.convolutions import Project, glorot
+from graphprox.nn.convolutions import (
+    CONVOLUTIONS,
+    NEGATIVE_SLOPE,
+    Project,
+    attention_scorer,
+    glorot,
+    in_neighbours,
+)
 from graphprox.nn.features import FeatureMatrix
+from graphprox.nn.sparse import Pattern, attend
 from graphprox.proximity.descriptors import Progress
 from graphprox.splits import NodeSplit
 
@@ -56,11 +64,11 @@ class GAT(ClassifyingBaseline):
         lesson = Lesson.of(graph, split)
         with seeded(seed) as rng:
             features = features_of(lesson.graph)
-            edges = _looped(lesson.graph)
+            pattern = _pattern(lesson.graph)
             network = _Network(self, features.shape[1], lesson.num_classes, rng)
             learned = learn(
                 network,
-                lambda: network(features, edges),
+                lambda: network(features, pattern),
                 lesson,
                 epochs=self.epochs,
                 patience=self.patience,
@@ -81,37 +89,36 @@ class _Network(nn.Module):
         self.first = _Attention(features, settings.width, settings.heads, settings.dropout, rng=rng)
         self.second = _Attention(hidden, classes, settings.last_heads, settings.dropout, rng=rng, averaged=True)
 
-    def forward(self, features: FeatureMatrix, edges: Tensor) -> Tensor:
-        hidden = functional.elu(self.first(after_dropout(features, self.dropout, training=self.training), edges))
+    def forward(self, features: FeatureMatrix, pattern: Pattern) -> Tensor:
+        hidden = functional.elu(self.first(after_dropout(features, self.dropout, training=self.training), pattern))
         hidden = functional.dropout(hidden, self.dropout, self.training)
-        scores: Tensor = self.second(hidden.mm, edges)
+        scores: Tensor = self.second(hidden.mm, pattern)
         return scores
 
 
 class _Attention(nn.Module):
-    """PyG's layer, but for its first product: that is ours, which keeps sparse features sparse."""
+    """PyG's GATConv with its dropout of attention, by the products of our own encoder: faster on a CPU."""
 
     def __init__(
         self, inputs: int, width: int, heads: int, dropout: float, *, rng: torch.Generator, averaged: bool = False
     ) -> None:
-        from torch_geometric.nn import GATConv
-
         super().__init__()
+        self.heads, self.dropout, self.averaged = heads, dropout, averaged
         self.weight = glorot(inputs, heads * width, rng=rng)
-        self.attention = GATConv(
-            heads * width, width, heads, concat=not averaged, dropout=dropout, add_self_loops=False
-        )
-        self.attention.lin = nn.Identity()  # what comes in is projected already
+        self.source, self.target = glorot(heads, width, rng=rng), glorot(heads, width, rng=rng)
+        self.bias = nn.Parameter(torch.zeros(width if averaged else heads * width))
 
-    def forward(self, times: Project, edges: Tensor) -> Tensor:
+    def forward(self, times: Project, pattern: Pattern) -> Tensor:
         """From a layer's input, which ``times`` multiplies by a matrix, to its output."""
-        made: Tensor = self.attention(times(self.weight), edges)
-        return made
+        factors = (
+            functional.dropout(torch.ones(pattern.num_entries, self.heads), self.dropout) if self.training else None
+        )
+        scorer = attention_scorer(self.source, self.target)
+        by_head = attend(pattern, times(self.weight), scorer, heads=self.heads, slope=NEGATIVE_SLOPE, factors=factors)
+        joined = by_head.view(len(by_head), self.heads, -1).mean(1) if self.averaged else by_head
+        return joined + self.bias
 
 
-def _looped(graph: Graph) -> Tensor:
-    """The edges with one self-loop a node, made once: PyG's layer would make them anew each time."""
-    from torch_geometric.utils import add_self_loops, remove_self_loops
-
-    made: Tensor = add_self_loops(remove_self_loops(edge_index_of(graph))[0], num_nodes=graph.num_nodes)[0]
-    return made
+def _pattern(graph: Graph) -> Pattern:
+    """Where the edges are, with one self-loop a node."""
+    return CONVOLUTIONS["gat"].edges(in_neighbours(graph.edge_index, None, graph.num_nodes)).pattern

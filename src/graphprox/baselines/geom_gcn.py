@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -105,7 +106,7 @@ class Kinds:
         """Place a graph's nodes in the plane, and sort their neighbours."""
         whole = graph.to_undirected()
         index = whole.edge_index[:, whole.edge_index[0] != whole.edge_index[1]]
-        points = poincare_embedding(index, graph.num_nodes, seed=seed, epochs=epochs)
+        points = _placed(index.tobytes(), graph.num_nodes, seed, epochs)
         # So many that a node has as many neighbours in the plane as in the graph, on average.
         near = nearest_pairs(points, index.shape[1] // 2)
         return cls.sorted_by(points, [index, np.concatenate([near, near[::-1]], axis=1)])
@@ -127,6 +128,15 @@ class Kinds:
         apart = sp.csr_array((values, (rows * RELATIONS + kind, columns * RELATIONS + kind)), shape=(width, width))
         together = sp.csr_array((values / RELATIONS, (rows, columns * RELATIONS + kind)), shape=(nodes, width))
         return cls(_edges(apart), _edges(together))
+
+
+@lru_cache(maxsize=1)
+def _placed(edge_index: bytes, num_nodes: int, seed: int, epochs: int) -> Float64Array:
+    """The nodes' points; kept for the next split, which places the same graph by the same seed."""
+    index = np.frombuffer(edge_index, np.int64).reshape(2, -1)
+    points = poincare_embedding(index, num_nodes, seed=seed, epochs=epochs)
+    points.flags.writeable = False  # it is lent to whoever asks next
+    return points
 
 
 def _quadrant(points: Float64Array, source: IntArray, target: IntArray) -> IntArray:

@@ -157,15 +157,17 @@ class GAT(Convolution):
     def propagate(self, projected: Tensor, edges: Edges) -> Tensor:
         """The mean by attention."""
         bias = None if self.edge is None else edges.values[:, None] * self.edge
-        mean = attend(edges.pattern, projected, self._scorer(), bias, heads=self.heads, slope=NEGATIVE_SLOPE)
+        scorer = attention_scorer(self.source, self.target)
+        mean = attend(edges.pattern, projected, scorer, bias, heads=self.heads, slope=NEGATIVE_SLOPE)
         return mean.add_(self.bias)
 
-    def _scorer(self) -> Tensor:
-        """The heads' vectors as blocks of one matrix, (outputs, 2 heads), so that one product scores all."""
-        if self.heads == 1:
-            return torch.cat([self.source, self.target]).T
-        parts = (self.source[:, :, None], self.target[:, :, None])
-        return torch.cat([torch.block_diag(*part) for part in parts], 1)  # type: ignore[no-untyped-call]
+
+def attention_scorer(source: Tensor, target: Tensor) -> Tensor:
+    """The vectors (heads, width) as blocks of one matrix, (heads * width, 2 heads), so that one product scores all."""
+    if len(source) == 1:
+        return torch.cat([source, target]).T
+    parts = (source[:, :, None], target[:, :, None])
+    return torch.cat([torch.block_diag(*part) for part in parts], 1)  # type: ignore[no-untyped-call]
 
 
 CONVOLUTIONS: dict[str, type[Convolution]] = {"gat": GAT, "sage": SAGE, "gcn": GCN, "gin": GIN, "mlp": Dense}

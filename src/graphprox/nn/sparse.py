@@ -79,7 +79,7 @@ class Pattern:
         """The transpose of the matrix with ``values`` times a dense one, (columns, width)."""
         if self.csr is None:
             return _gathered(self.columns, self.rows, values, dense, self.shape[1])
-        return _bags(self.transposed_starts, self.transposed_columns, values[self.order], dense)
+        return _bags(self.transposed_starts, self.transposed_columns, values.index_select(0, self.order), dense)
 
     def inner_products(self, left: Tensor, right: Tensor) -> Tensor:
         """Row i of ``left`` times row j of ``right`` for each entry (i, j), (entries,)."""
@@ -99,12 +99,12 @@ class Pattern:
         """The sum of each column's values, (columns, ...)."""
         if self.csr is None:
             return _added(self.columns, values, self.shape[1])
-        return _segment_sums(values[self.order], self.transposed_starts)
+        return _segment_sums(values.index_select(0, self.order), self.transposed_starts)
 
     def row_softmax(self, values: Tensor) -> Tensor:
         """Values that sum to 1 in each row, as softmax makes them."""
-        exponentials = (values - self._row_largest(values)[self.rows]).exp_()
-        return exponentials.div_(self.row_sums(exponentials)[self.rows])
+        exponentials = (values - self._row_largest(values).index_select(0, self.rows)).exp_()
+        return exponentials.div_(self.row_sums(exponentials).index_select(0, self.rows))
 
     def _row_largest(self, values: Tensor) -> Tensor:
         """The largest value of each row, (rows, ...); that of a row without entries is never looked up."""
@@ -166,22 +166,31 @@ class _Attention(Function):
 
     @staticmethod
     def forward(
-        ctx: Any, pattern: Pattern, slope: float, h: Tensor, scorer: Tensor, bias: Tensor | None, heads: int
+        ctx: Any,
+        pattern: Pattern,
+        slope: float,
+        h: Tensor,
+        scorer: Tensor,
+        bias: Tensor | None,
+        heads: int,
+        factors: Tensor | None,
     ) -> Tensor:
         scores = functional.linear(h, scorer.T.contiguous())  # (nodes, 2 heads): as a source, as a target
-        logits = scores[:, :heads][pattern.columns] + scores[:, heads:][pattern.rows]
+        logits = scores[:, :heads].index_select(0, pattern.columns)
+        logits += scores[:, heads:].index_select(0, pattern.rows)
         if bias is not None:
             logits += bias
         negative = logits <= 0  # at 0, torch's leaky_relu takes the slope of the negative side
         attention = pattern.row_softmax(torch.where(negative, slope * logits, logits))
+        weights = attention if factors is None else attention * factors
         ctx.pattern, ctx.slope, ctx.heads, ctx.biased = pattern, slope, heads, bias is not None
-        ctx.save_for_backward(h, scorer, attention, negative)
-        return _by_head(h, heads, lambda part, head: pattern.times(attention[:, head], part))
+        ctx.save_for_backward(h, scorer, attention, negative, weights)
+        return _by_head(h, heads, lambda part, head: pattern.times(weights[:, head], part))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Any, ...]:
         pattern, heads = ctx.pattern, ctx.heads
-        h, scorer, attention, negative = ctx.saved_tensors
+        h, scorer, attention, negative, weights = ctx.saved_tensors
         upstream = gradients[0].contiguous()
         wanted = torch.stack(
             [
@@ -191,23 +200,35 @@ class _Attention(Function):
             1,
         )
         # Through the softmax: what an entry gains, the others of its row lose.
-        wanted *= attention
-        to_logits = wanted - attention * pattern.row_sums(wanted)[pattern.rows]
-        to_logits[negative] *= ctx.slope
+        wanted *= weights
+        to_logits = wanted - attention * pattern.row_sums(wanted).index_select(0, pattern.rows)
+        to_logits = torch.where(negative, ctx.slope * to_logits, to_logits)
         to_scores = torch.cat([pattern.column_sums(to_logits), pattern.row_sums(to_logits)], 1)
-        to_h = _by_head(upstream, heads, lambda part, head: pattern.transposed_times(attention[:, head], part))
+        to_h = _by_head(upstream, heads, lambda part, head: pattern.transposed_times(weights[:, head], part))
         to_h.addmm_(to_scores, scorer.T)
         to_scorer = (to_scores.T @ h).T  # a tall thin product takes far longer the other way round
-        return None, None, to_h, to_scorer, to_logits if ctx.biased else None, None
+        return None, None, to_h, to_scorer, to_logits if ctx.biased else None, None, None
 
 
-def attend(pattern: Pattern, h: Tensor, scorer: Tensor, bias: Tensor | None, *, heads: int, slope: float) -> Tensor:
+def attend(
+    pattern: Pattern,
+    h: Tensor,
+    scorer: Tensor,
+    bias: Tensor | None = None,
+    *,
+    heads: int,
+    slope: float,
+    factors: Tensor | None = None,
+) -> Tensor:
     """Each node's mean of its in-neighbours, weighed by attention, (nodes, heads * width).
 
     ``h`` (nodes, heads * width) is what is averaged, ``scorer`` (heads * width, 2 heads) scores a node as source and as
-    target of an edge, ``bias`` (entries, heads) belongs to the edges.
+    target of an edge, ``bias`` (entries, heads) belongs to the edges. ``factors`` (entries, heads), constants such as
+    dropout draws, multiply the weights after the softmax.
     """
-    result: Tensor = _Attention.apply(pattern, slope, h, scorer, bias, heads)  # type: ignore[no-untyped-call]
+    result: Tensor = _Attention.apply(  # type: ignore[no-untyped-call]
+        pattern, slope, h, scorer, bias, heads, factors
+    )
     return result
 
 
