@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from graphprox import ParameterError
 from graphprox.evaluation.clustering import cluster
 from graphprox.evaluation.compat import compat_probe, compat_split
+from graphprox.evaluation.descent import descent_probe
 from graphprox.evaluation.inputs import unit_rows
 from graphprox.evaluation.links import score_links
 from graphprox.evaluation.probe import probe
@@ -48,13 +49,14 @@ def tasks(graph):
     return {
         "probe": lambda rows: probe(rows, graph.y, random_split(graph, seed=0)),
         "compat": lambda rows: compat_probe(rows, graph.y, compat_split(graph, seed=0)),
+        "descent": lambda rows: descent_probe(rows, graph.y, random_split(graph, seed=0)),
         "links": lambda rows: score_links(rows, [[0], [1]], [[2], [3]]),
         "clustering": lambda rows: cluster(rows, graph.y),
         "similarity": lambda rows: similarity_scores(rows, graph.y),
     }
 
 
-@pytest.mark.parametrize("task", ["probe", "compat", "links", "clustering", "similarity"])
+@pytest.mark.parametrize("task", ["probe", "compat", "descent", "links", "clustering", "similarity"])
 @pytest.mark.parametrize("form", AS)
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_rows_must_be_finite(tasks, graph, task, form, value):
@@ -64,7 +66,7 @@ def test_rows_must_be_finite(tasks, graph, task, form, value):
         tasks[task](AS[form](rows))
 
 
-@pytest.mark.parametrize("task", ["probe", "compat", "links", "clustering", "similarity"])
+@pytest.mark.parametrize("task", ["probe", "compat", "descent", "links", "clustering", "similarity"])
 @pytest.mark.parametrize(
     "rows", [np.empty((0, 3)), np.empty((840, 0)), sp.csr_array((840, 0)), np.zeros(840), [["a"], ["b"]]]
 )
@@ -73,7 +75,7 @@ def test_rows_must_be_a_matrix_of_numbers(tasks, task, rows):
         tasks[task](rows)
 
 
-@pytest.mark.parametrize("task", ["probe", "compat", "links", "clustering", "similarity"])
+@pytest.mark.parametrize("task", ["probe", "compat", "descent", "links", "clustering", "similarity"])
 def test_sparse_rows_count_as_dense_ones(tasks, graph, task):
     rows = np.where(graph.x > 1, graph.x, 0)
     dense, sparse = tasks[task](rows), tasks[task](sp.csr_array(rows))

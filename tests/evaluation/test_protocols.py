@@ -7,6 +7,7 @@ import pytest
 
 from graphprox import Dataset, GraphError, NodeSplit, ParameterError, load, random_split, synthetic
 from graphprox.evaluation.compat import compat_probe, compat_split
+from graphprox.evaluation.descent import descent_probe
 from graphprox.evaluation.probe import probe
 from graphprox.evaluation.protocols import PROTOCOLS
 
@@ -26,10 +27,10 @@ def dataset():
     return Dataset("two", graph, {"public": (NodeSplit([0, 1], [2], [3]), NodeSplit([3], [1], [0, 2]))})
 
 
-def test_there_are_three(dataset):
-    assert list(PROTOCOLS) == ["random", "public", "compat"]
+def test_there_are_four():
+    assert list(PROTOCOLS) == ["random", "public", "compat", "descent"]
     assert all(name == each.name and each.about for name, each in PROTOCOLS.items())
-    assert [each.probe for each in PROTOCOLS.values()] == [probe, probe, compat_probe]
+    assert [each.probe for each in PROTOCOLS.values()] == [probe, probe, compat_probe, descent_probe]
 
 
 def test_random_splits_go_by_seed(dataset):
@@ -55,7 +56,7 @@ def test_published_splits_are_found(data, name, count):
 
 
 def test_a_data_set_without_public_splits_says_so(dataset):
-    with pytest.raises(ParameterError, match="synthetic has none: use random or compat"):
+    with pytest.raises(ParameterError, match="synthetic has none: use the protocol random or compat"):
         PROTOCOLS["public"].splits(load("synthetic"))
     nobody = Dataset("ACM", dataset.graph, {"train20": (NodeSplit([0], [], [1]),), "train40": ()})
     with pytest.raises(ParameterError, match="ACM has only train20, train40, without validation nodes"):
@@ -67,6 +68,6 @@ def test_labels_and_a_count_are_needed(dataset, name):
     with pytest.raises(GraphError, match="needs a graph with labels; bare has none"):
         PROTOCOLS[name].splits(Dataset("bare", dataset.graph.without_labels()))
     for count in (0, -1, 2.5):
-        if name != "public":
+        if PROTOCOLS[name].draw is not None:
             with pytest.raises(ParameterError, match="count must be a whole number from 1"):
                 PROTOCOLS[name].splits(dataset, count=count)

@@ -42,7 +42,7 @@ def compare(
         ),
     ] = "usual",
     protocol: Annotated[
-        str, typer.Option("--protocol", metavar="random|public|compat", help="Which splits of the nodes.")
+        str, typer.Option("--protocol", metavar="random|public|compat|descent", help="Which splits of the nodes.")
     ] = "random",
     splits: Annotated[int, typer.Option("--splits", min=1, help="How many random splits.")] = 10,
     seed: SeedOption = 0,

@@ -54,7 +54,7 @@ def evaluate(
     ] = "classification",
     protocol: Annotated[
         str | None,
-        typer.Option("--protocol", help="Of classification: random, public or compat.", show_default="random"),
+        typer.Option("--protocol", help="Of classification: random, public, compat or descent.", show_default="random"),
     ] = None,
     splits: Annotated[
         int | None, typer.Option("--splits", min=1, help="Over how many splits.", show_default="10")

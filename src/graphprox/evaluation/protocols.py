@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import GraphError, ParameterError
 from graphprox.evaluation.compat import compat_probe, compat_split
+from graphprox.evaluation.descent import descent_probe
 from graphprox.evaluation.inputs import RowsLike
 from graphprox.evaluation.probe import Score, probe
 from graphprox.graph import Graph
@@ -51,7 +52,7 @@ def _published(dataset: Dataset) -> list[NodeSplit]:
         return list(dataset.splits[PUBLIC])
     held = f"only {', '.join(dataset.splits)}, without validation nodes" if dataset.splits else "none"
     raise ParameterError(
-        f"the protocol public needs a data set with public splits; {dataset.name} has {held}: use random or compat"
+        f"public splits need a data set that has some; {dataset.name} has {held}: use the protocol random or compat"
     )
 
 
@@ -71,5 +72,6 @@ PROTOCOLS = {
         Protocol(
             "compat", "10 % to train, 90 % to test, by seed, with the probe of GRACE's code", compat_probe, _compat
         ),
+        Protocol("descent", "the public splits, with the probe of the code of DGI and others", descent_probe, None),
     )
 }

@@ -83,7 +83,7 @@ class Experiment(BaseModel):
     order: int = 0
     task: Task = "classification"
     show: Show = "table"
-    protocol: Literal["random", "public", "compat"] = "random"
+    protocol: Literal["random", "public", "compat", "descent"] = "random"
     datasets: Names
     rows: tuple[str, ...] = ()
     variants: Mapping[str, Row] = {}
