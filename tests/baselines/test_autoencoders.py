@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 import torch
 
 from graphprox import Graph, synthetic
@@ -10,7 +9,7 @@ from graphprox.baselines.arvga import ARVGA
 from graphprox.baselines.base import EmbeddingBaseline
 from graphprox.baselines.gae import GAE, VGAE, Distributions, NonEdges, edges_and_loops
 from graphprox.baselines.neural import GCNLayers, Tensors
-from graphprox.errors import GraphError, ParameterError, StructuralFeaturesWarning
+from graphprox.errors import GraphError, ParameterError
 from graphprox.evaluation.links import score_links
 from graphprox.splits import edge_split
 
@@ -28,50 +27,7 @@ def ring(nodes: int, *, directed: bool = False, isolated: int = 0, seed: int = 0
     return Graph(x, [range(nodes), [*range(1, nodes), 0]], directed=directed)
 
 
-# -- the laws of every method ---------------------------------------------------------------------------------------
-
-
-@methods
-def test_embeds_every_node(method: EmbeddingBaseline, graph: Graph) -> None:
-    z = method.embed(graph, seed=0)
-    assert z.shape == (140, 8)
-    assert z.dtype == np.float32
-    assert np.isfinite(z).all()
-
-
-@methods
-def test_same_seed_same_bytes(method: EmbeddingBaseline, graph: Graph) -> None:
-    torch.manual_seed(1)
-    first = method.embed(graph, seed=3)
-    torch.manual_seed(2)
-    before = torch.get_rng_state()
-    second = method.embed(graph.without_labels(), seed=3)
-    assert first.tobytes() == second.tobytes()
-    assert torch.equal(before, torch.get_rng_state())
-    assert not np.allclose(first, method.embed(graph, seed=4))
-
-
-@methods
-@pytest.mark.parametrize("odd", ["isolated", "directed", "no edges", "three nodes", "sparse", "weighted"])
-def test_takes_odd_graphs(method: EmbeddingBaseline, odd: str) -> None:
-    graphs = {
-        "isolated": ring(9, isolated=3),
-        "directed": ring(9, directed=True),
-        "no edges": Graph(np.eye(6), np.empty((2, 0), np.int64)),
-        "three nodes": Graph(np.eye(3), [[0, 1], [1, 2]]),
-        "sparse": Graph(sp.random_array((30, 200), density=0.02, rng=0).tocsr(), ring(30).edge_index),
-        "weighted": Graph(np.eye(4), [[0, 1, 2], [1, 2, 3]], edge_weight=[0.5, 2.0, 0.0]),
-    }
-    z = method.embed(graphs[odd], seed=0)
-    assert z.shape == (graphs[odd].num_nodes, 8)
-    assert np.isfinite(z).all()
-
-
-@methods
-def test_takes_a_graph_without_features(method: EmbeddingBaseline) -> None:
-    with pytest.warns(StructuralFeaturesWarning):
-        bare = Graph.from_scipy(ring(9).to_scipy())
-    assert method.embed(bare, seed=0).shape == (9, 8)
+# -- all of them ----------------------------------------------------------------------------------------------------
 
 
 @methods
@@ -84,13 +40,6 @@ def test_refuses_a_complete_graph(method: EmbeddingBaseline) -> None:
 def test_no_epochs_leave_the_drawn_weights(method: EmbeddingBaseline, graph: Graph) -> None:
     untrained = type(method)(width=8, hidden=8, epochs=0).embed(graph, seed=0)  # type: ignore[call-arg]
     assert not np.allclose(untrained, method.embed(graph, seed=0))
-
-
-@methods
-def test_tells_progress(method: EmbeddingBaseline, graph: Graph) -> None:
-    told: list[tuple[str, int, int]] = []
-    method.embed(graph, seed=0, progress=lambda *what: told.append(what))
-    assert told == [("training", epoch, 3) for epoch in (1, 2, 3)]
 
 
 @pytest.mark.parametrize("method", [GAE, VGAE, ARVGA])
