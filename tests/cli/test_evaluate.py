@@ -248,8 +248,8 @@ def unmeasured(text: str) -> list[list[str]]:
     ("arguments", "sentence"),
     [
         (["--task", "art"], "--task must be one of classification, links, clustering, similarity; got 'art'"),
-        (["--protocol", "privat"], "--protocol must be one of random, public, compat; got 'privat'"),
-        (["--protocol", "public"], f"the protocol public needs a data set with public splits; {GRAPH} has none"),
+        (["--protocol", "privat"], "--protocol must be one of random, public, compat, descent; got 'privat'"),
+        (["--protocol", "public"], f"public splits need a data set that has some; {GRAPH} has none"),
         (["--protocol", "public", "--splits", "3"], "--splits and --first-split must be left out with public"),
         (["--task", "links", "--splits", "3"], "--splits must go with --task classification; got it with --task links"),
         (["--task", "similarity", "--seed", "3"], "--seed must go with --task links or clustering"),

@@ -47,7 +47,7 @@ def test_methods_are_compared_on_a_graph_of_ones_own(run, tmp_path, no_data):
     [
         (["--methods", "raw,dgj"], "did you mean 'dgi'"),
         (["--protocol", "rndom"], "did you mean 'random'"),
-        (["--methods", "raw", "--protocol", "public"], "the protocol public needs a data set with public splits"),
+        (["--methods", "raw", "--protocol", "public"], "public splits need a data set that has some"),
     ],
 )
 def test_what_cannot_be_compared_is_told(run, tmp_path, no_data, options, said):
