@@ -11,12 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, f1_score
 from sklearn.multiclass import OneVsRestClassifier
 
 from graphprox.arrays import IntArray
 from graphprox.evaluation.inputs import Floats, RowsLike, check_split, checked_labels, one_thread, unit_rows
-from graphprox.evaluation.probe import Score
+from graphprox.evaluation.probe import Score, counted
 from graphprox.evaluation.span import Span
 from graphprox.graph import Graph
 from graphprox.splits import NodeSplit, random_split
@@ -61,13 +60,7 @@ def compat_probe(embedding: RowsLike, y: ArrayLike, split: NodeSplit) -> Score:
         best = int(np.argmax(right))
         asked = span.located(rows[split.test])
         predicted = _predicted(span.coordinates, classes, asked, STRENGTHS[best])
-    truth = labels[split.test]
-    return Score(
-        accuracy=float(accuracy_score(truth, predicted)),
-        macro_f1=float(f1_score(truth, predicted, average="macro")),
-        validation_accuracy=right[best],
-        c=STRENGTHS[best],
-    )
+    return Score(*counted(predicted, labels[split.test]), validation_accuracy=right[best], c=STRENGTHS[best])
 
 
 def _cross_validated(vectors: Floats, labels: IntArray, strength: float) -> float:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics import f1_score
 
 from graphprox.arrays import IntArray
 from graphprox.evaluation.inputs import (
@@ -23,7 +22,7 @@ from graphprox.evaluation.inputs import (
     dense,
     one_thread,
 )
-from graphprox.evaluation.probe import Score
+from graphprox.evaluation.probe import Score, counted
 from graphprox.splits import NodeSplit
 
 STEPS = 300
@@ -49,12 +48,7 @@ def descent_probe(embedding: RowsLike, y: ArrayLike, split: NodeSplit) -> Score:
     with one_thread():
         layer, right = _best_on_validation(*(_part(rows, labels, nodes) for nodes in (split.train, split.validation)))
     asked = _part(rows, labels, split.test)
-    told = layer.classes_of(asked.rows)
-    return Score(
-        accuracy=float(np.mean(told == asked.labels)),
-        macro_f1=float(f1_score(asked.labels, told, average="macro")),
-        validation_accuracy=right,
-    )
+    return Score(*counted(layer.classes_of(asked.rows), asked.labels), validation_accuracy=right)
 
 
 class _Part(NamedTuple):

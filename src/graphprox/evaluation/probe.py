@@ -52,7 +52,7 @@ def probe(embedding: RowsLike, y: ArrayLike, split: NodeSplit) -> Score:
     check_split(labels, split, parts=("train", "validation", "test"))
     with one_thread():
         chosen = _best_on_validation(rows, labels, split)
-    return Score(*_counted(chosen.predicted, labels[split.test]), validation_accuracy=chosen.right, c=chosen.strength)
+    return Score(*counted(chosen.predicted, labels[split.test]), validation_accuracy=chosen.right, c=chosen.strength)
 
 
 def score(predicted: ArrayLike, y: ArrayLike, split: NodeSplit) -> Score:
@@ -65,10 +65,10 @@ def score(predicted: ArrayLike, y: ArrayLike, split: NodeSplit) -> Score:
     labels = checked_labels(y, rows=len(told))
     check_split(labels, split, parts=("validation", "test"))
     right = _share(told[split.validation] == labels[split.validation])
-    return Score(*_counted(told[split.test], labels[split.test]), validation_accuracy=right)
+    return Score(*counted(told[split.test], labels[split.test]), validation_accuracy=right)
 
 
-def _counted(predicted: IntArray, truth: IntArray) -> tuple[float, float]:
+def counted(predicted: IntArray, truth: IntArray) -> tuple[float, float]:
     """Accuracy, and F1 as a mean over classes."""
     return _share(predicted == truth), float(f1_score(truth, predicted, average="macro"))
 
