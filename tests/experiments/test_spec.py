@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from graphprox import ParameterError, ReadError
+from graphprox.evaluation.protocols import PROTOCOLS
 from graphprox.experiments.spec import Experiment
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,6 +20,10 @@ def test_trials_are_rows_on_data_sets_from_seeds_and_what_is_not_drawn_has_one(s
     assert found == [("raw", 0), ("smoothed", 0), ("small", 0), ("small", 1)]
     (one,) = Experiment.read(small).trials(seeds=1, row="small")
     assert (one.row_name, one.seed) == ("small", 0)
+
+
+def test_any_protocol_may_be_declared():
+    assert get_args(Experiment.model_fields["protocol"].annotation) == tuple(PROTOCOLS)
 
 
 def test_a_grid_has_a_row_for_each_combination():

@@ -41,6 +41,11 @@ def small(name):
     return method_for(name, overrides={field: value for field, value in SMALL.items() if field in known})
 
 
+def width_of(embedder):
+    """How many columns it was asked for; None where the features say."""
+    return getattr(embedder, "width", None)
+
+
 def dense(rows):
     return rows.toarray() if sp.issparse(rows) else rows
 
@@ -91,7 +96,7 @@ def test_an_embedding_depends_on_the_graph_and_the_seed_alone(name, no_data):
     assert torch.equal(after, torch.rand(1))  # nobody's source of chance is used up
     other = dense(embedder.embed(graph.without_labels(), 3))
     assert np.array_equal(one, other)
-    assert one.shape[0] == graph.num_nodes
+    assert one.shape == (graph.num_nodes, width_of(embedder) or one.shape[1])
     assert one.dtype == np.float32
     assert np.isfinite(one).all()
     assert (not np.array_equal(dense(embedder.embed(graph, 4)), one)) == embedder.drawn
@@ -101,8 +106,9 @@ def test_an_embedding_depends_on_the_graph_and_the_seed_alone(name, no_data):
 @pytest.mark.parametrize("name", EMBEDDERS)
 def test_any_graph_can_be_embedded(name, kind, no_data):
     graph = ODD_GRAPHS[kind]()
-    rows = dense(small(name).embed(graph, 0))
-    assert rows.shape[0] == graph.num_nodes
+    embedder = small(name)
+    rows = dense(embedder.embed(graph, 0))
+    assert rows.shape == (graph.num_nodes, width_of(embedder) or rows.shape[1])
     assert np.isfinite(rows).all()
 
 
@@ -133,10 +139,12 @@ def test_any_graph_can_be_classified(name, kind):
     "name", [name for name in EMBEDDERS if name in BASELINES and METHODS[name].about.group != "floor"]
 )
 def test_progress_is_told_to_the_end(name):
-    heard = []
-    small(name).embed(synthetic(nodes=140), 0, progress=lambda *told: heard.append(told))
+    heard, made = [], small(name)
+    made.embed(synthetic(nodes=140), 0, progress=lambda *told: heard.append(told))
     assert heard
     for part in {what for what, _, _ in heard}:
         done, totals = zip(*((done, total) for what, done, total in heard if what == part), strict=True)
         assert sorted(set(done)) == list(done)
         assert set(totals) == {done[-1]}
+    if METHODS[name].about.group != "walks and edges":  # those count walks and edges, all others every epoch
+        assert heard == [("training", epoch, made.epochs) for epoch in range(1, made.epochs + 1)]

@@ -97,7 +97,7 @@ class _Network(nn.Module):
 
 
 class _Attention(nn.Module):
-    """PyG's GATConv with its dropout of attention, by the products of our own encoder: faster on a CPU."""
+    """PyG's GATConv with its dropout of attention, by the products of our own encoder."""
 
     def __init__(
         self, inputs: int, width: int, heads: int, dropout: float, *, rng: torch.Generator, averaged: bool = False

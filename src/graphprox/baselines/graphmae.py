@@ -16,7 +16,7 @@ from graphprox.baselines.base import About, EmbeddingBaseline, setting
 from graphprox.baselines.neural import as_embedding, seeded
 from graphprox.errors import ParameterError
 from graphprox.graph import Graph
-from graphprox.nn.convolutions import GAT, NEGATIVE_SLOPE, Edges, glorot, in_neighbours
+from graphprox.nn.convolutions import GAT, NEGATIVE_SLOPE, Edges, attention_scorer, glorot, in_neighbours
 from graphprox.nn.encoder import PReLU
 from graphprox.nn.features import FeatureMatrix
 from graphprox.nn.sparse import attend, product
@@ -161,8 +161,8 @@ class Decoder(nn.Module):
         inputs = functional.dropout(inputs, self.dropout, self.training)
         # GAT's mean of projected rows is the projection of the rows' mean, which is narrower, and wanted of some alone.
         layer = self.convolution
-        scorer = layer.weight @ torch.cat([layer.source, layer.target]).T
-        means = attend(edges.pattern, inputs, scorer, None, heads=1, slope=NEGATIVE_SLOPE)[hidden.nodes]
+        scorer = layer.weight @ attention_scorer(layer.source, layer.target)
+        means = attend(edges.pattern, inputs, scorer, heads=1, slope=NEGATIVE_SLOPE)[hidden.nodes]
         return Guess(means, layer.weight, layer.bias)
 
 
