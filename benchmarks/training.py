@@ -52,7 +52,7 @@ def our_step(name: str) -> float:
     graph, recipe = load(name).graph.without_labels(), recipe_for("ft-gcl", preset=f"{name}-paper", overrides=K_FIXED)
     trainer = Trainer(graph, ranked_views(graph, recipe), recipe, device=torch.device("cpu"))
     with pages_kept():
-        return _best(trainer.step)
+        return best_of(trainer.step)
 
 
 def plain_step(name: str) -> float:
@@ -93,7 +93,7 @@ def plain_step(name: str) -> float:
         loss.backward()
         optimizer.step()
 
-    return _best(step, times=4)
+    return best_of(step, times=4)
 
 
 def dense_products(name: str) -> float:
@@ -116,14 +116,14 @@ def dense_products(name: str) -> float:
         channels.T @ channels, channels @ similar, channels @ similar.T  # the loss and its gradients
 
     with pages_kept():
-        return _best(products)
+        return best_of(products)
 
 
 # The widest view every time, or the ratio would depend on which k chance draws.
 K_FIXED = {"views.k_min": 8, "views.k_max": 8}
 
 
-def _best(call: Callable[[], object], *, times: int = STEPS) -> float:
+def best_of(call: Callable[[], object], *, times: int = STEPS) -> float:
     seconds = []
     for _ in range(times):
         began = time.perf_counter()

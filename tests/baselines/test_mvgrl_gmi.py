@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.preprocessing import MinMaxScaler
 
 from graphprox import Graph, synthetic
 from graphprox.baselines import mvgrl
@@ -43,6 +44,15 @@ def test_all_may_be_joined_to_all(nodes: int) -> None:
     complete = Graph(np.eye(nodes), np.stack(np.nonzero(np.ones((nodes, nodes)))))
     for method in SMALL:
         assert np.isfinite(method.embed(complete, seed=0)).all()
+
+
+def test_columns_of_the_diffusion_may_be_scaled(graph: Graph) -> None:
+    plain, scaled = (Views.of(graph, MVGRL(threshold=0.05, scaled=scaled)).matrices[1] for scaled in (False, True))
+    theirs = MinMaxScaler().fit_transform(plain.toarray())
+    np.testing.assert_allclose(scaled.toarray(), theirs, rtol=1e-6)
+    assert plain.max() < 1
+    empty = Views.of(graph, MVGRL(threshold=1.0, scaled=True)).matrices[1]  # nothing is so near
+    assert empty.nnz == 0
 
 
 def test_parts_are_drawn_by_the_seed(graph: Graph) -> None:

@@ -19,7 +19,7 @@ from graphprox.baselines.barlow_twins import BarlowTwins, redundancy_loss
 from graphprox.baselines.base import DEFAULT
 from graphprox.baselines.bgrl import BGRL, bootstrap_loss, follow
 from graphprox.baselines.cca_ssg import CCASSG, correlation_loss
-from graphprox.baselines.graphmae import Decoder, Encoder, GraphMAE, Guess, Hidden
+from graphprox.baselines.graphmae import Decoder, Dropouts, Encoder, GraphMAE, Guess, Hidden
 from graphprox.baselines.neural import GCNLayers, Tensors
 from graphprox.errors import ParameterError, StructuralFeaturesWarning, TrainingError
 from graphprox.nn.convolutions import GAT, in_neighbours
@@ -354,7 +354,7 @@ def test_nodes_are_hidden_as_told():
 def test_the_encoder_sees_a_token_in_place_of_hidden_features(features, ring):
     made, x = features
     edges = edges_of(ring)
-    encoder = Encoder(90, 8, heads=2, dropout=0.5, rng=rng()).eval()
+    encoder = Encoder(90, 8, heads=2, dropouts=Dropouts(0.5, 0.5), rng=rng()).eval()
     with torch.no_grad():
         encoder.token.copy_(torch.rand(1, 90, generator=rng(5)))
     hidden = Hidden(torch.tensor([2, 4, 7]), torch.tensor([0, 1, -1, 3, -1, 5, 6, 1, 8, 9]))
@@ -376,7 +376,7 @@ def test_the_encoder_sees_a_token_in_place_of_hidden_features(features, ring):
 
 def test_the_encoder_is_two_layers_of_pygs_gat(features, ring):
     made, x = features
-    encoder = Encoder(90, 8, heads=2, dropout=0.5, rng=rng()).eval()
+    encoder = Encoder(90, 8, heads=2, dropouts=Dropouts(0.5, 0.5), rng=rng()).eval()
     h = x
     for layer, activation in zip((encoder.first, encoder.second), encoder.activations, strict=True):
         theirs = GATConv(h.shape[1], 4, 2)
@@ -384,7 +384,7 @@ def test_the_encoder_is_two_layers_of_pygs_gat(features, ring):
             theirs.lin.weight.copy_(layer.weight.T)
             theirs.att_src.copy_(layer.source[None])
             theirs.att_dst.copy_(layer.target[None])
-        h = nn.functional.prelu(theirs(h, torch.tensor(ring)), activation.slope)
+        h = nn.functional.prelu(theirs(h, torch.tensor(ring)), activation.weight)
     torch.testing.assert_close(encoder(made, edges_of(ring)), h, rtol=1e-4, atol=1e-5)
 
 
@@ -400,9 +400,7 @@ def literal_loss(decoder, h, x, index, hidden, sharpness):
         "bias": layer.bias,
     }
     assert parameters.keys() == ours.keys()
-    inputs = torch.stack(
-        [decoder.token if node in hidden.nodes.tolist() else row @ decoder.between for node, row in enumerate(h)]
-    )
+    inputs = torch.stack([decoder.between(row) * (node not in hidden.nodes.tolist()) for node, row in enumerate(h)])
     guess = torch.func.functional_call(theirs, ours, (inputs, torch.tensor(index)))
     errors = []
     for node in hidden.nodes.tolist():
@@ -412,14 +410,9 @@ def literal_loss(decoder, h, x, index, hidden, sharpness):
     return sum(errors) / len(errors)
 
 
-@pytest.mark.parametrize("bias", [False, True])
-def test_the_decoders_loss_and_gradients_by_definition(features, ring, bias):
+def test_the_decoders_loss_and_gradients_by_definition(features, ring):
     made, x = features
-    decoder = Decoder(6, 90, dropout=0.2, rng=rng()).eval()
-    with torch.no_grad():
-        decoder.token.copy_(torch.rand(6, generator=rng(3)))
-        if bias:
-            decoder.convolution.bias.copy_(torch.rand(90, generator=rng(4)))
+    decoder = Decoder(6, 90, dropouts=Dropouts(0.2, 0.1), rng=rng()).eval()
     h = torch.randn(10, 6, generator=rng(1))
     hidden = Hidden(torch.tensor([8, 1, 9, 4]), torch.arange(10))
     guess = decoder(h.requires_grad_(), edges_of(ring), hidden)
@@ -428,16 +421,17 @@ def test_the_decoders_loss_and_gradients_by_definition(features, ring, bias):
     twin = h.detach().double().requires_grad_()
     theirs = literal_loss(double, twin, x.double(), ring, hidden, 3.0)
     assert ours.item() == pytest.approx(theirs.item(), rel=1e-5)
-    names = [name for name, _ in decoder.named_parameters()]
-    mine = torch.autograd.grad(ours, [h, *decoder.parameters()])
-    expected = torch.autograd.grad(theirs, [twin, *double.parameters()])
-    for name, one, other in zip(["h", *names], mine, expected, strict=True):
+    learned = [name for name, parameter in decoder.named_parameters() if parameter.requires_grad]
+    assert set(learned) == {"between.weight", "convolution.weight", "convolution.source", "convolution.target"}
+    mine = torch.autograd.grad(ours, [h, *map(decoder.get_parameter, learned)])
+    expected = torch.autograd.grad(theirs, [twin, *map(double.get_parameter, learned)])
+    for name, one, other in zip(["h", *learned], mine, expected, strict=True):
         torch.testing.assert_close(one.double(), other, rtol=1e-3, atol=1e-6, msg=lambda text, name=name: name + text)
 
 
 def test_what_the_encoder_made_of_hidden_nodes_tells_nothing(features, ring):
     made, _ = features
-    decoder = Decoder(6, 90, dropout=0.0, rng=rng())
+    decoder = Decoder(6, 90, dropouts=Dropouts(0.0, 0.0), rng=rng())
     hidden = Hidden(torch.tensor([3, 5]), torch.arange(10))
     h = torch.randn(10, 6, generator=rng(1))
     other = h.clone()
@@ -448,10 +442,32 @@ def test_what_the_encoder_made_of_hidden_nodes_tells_nothing(features, ring):
     assert not torch.equal(one, decoder(other, edges_of(ring), hidden).cosines(made, hidden.nodes))
 
 
+def test_weights_begin_wide_and_by_the_seed():
+    drawn = [Encoder(400, 300, heads=2, dropouts=Dropouts(0.0, 0.0), rng=rng(seed)).first for seed in (0, 0, 1)]
+    assert torch.equal(drawn[0].weight, drawn[1].weight)
+    assert not torch.equal(drawn[0].weight, drawn[2].weight)
+    # Glorot and Bengio's deviation, times the root of 2; attention's ends are counted of a tensor (1, heads, width).
+    assert drawn[0].weight.std().item() == pytest.approx(2 / 700**0.5, rel=0.02)
+    ends = torch.cat([drawn[0].source, drawn[0].target])
+    assert ends.std().item() == pytest.approx(2 / (2 * 150 + 150) ** 0.5, rel=0.15)
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+def test_attention_is_dropped_in_training_alone(heads):
+    pattern = edges_of(np.array([[0, 1], [1, 0]])).pattern
+    layer = GAT(4, 4, rng=rng(), heads=heads, dropout=0.75)
+    factors = torch.cat([layer.factors(pattern) for _ in range(500)])
+    assert factors.shape == (500 * pattern.num_entries, heads)
+    assert set(factors.unique().tolist()) == {0.0, 4.0}
+    assert float(factors.mean()) == pytest.approx(1, abs=0.1)
+    assert layer.eval().factors(pattern) is None
+    assert GAT(4, 4, rng=rng()).factors(pattern) is None
+
+
 def test_a_guess_of_nothing_has_no_direction(features):
     made, _ = features
     weight = torch.ones(4, 90, requires_grad=True)
-    cosines = Guess(torch.zeros(2, 4), weight, torch.zeros(90)).cosines(made, torch.tensor([0, 9]))
+    cosines = Guess(torch.zeros(2, 4), weight).cosines(made, torch.tensor([0, 9]))
     assert cosines.tolist() == [0, 0]
     cosines.sum().backward()
     assert torch.isfinite(weight.grad).all()

@@ -16,8 +16,7 @@ from graphprox.baselines.base import About, EmbeddingBaseline, setting
 from graphprox.baselines.neural import as_embedding, seeded
 from graphprox.errors import ParameterError
 from graphprox.graph import Graph
-from graphprox.nn.convolutions import GAT, NEGATIVE_SLOPE, Edges, attention_scorer, glorot, in_neighbours
-from graphprox.nn.encoder import PReLU
+from graphprox.nn.convolutions import GAT, NEGATIVE_SLOPE, Edges, attention_scorer, in_neighbours
 from graphprox.nn.features import FeatureMatrix
 from graphprox.nn.sparse import attend, product
 from graphprox.proximity.descriptors import Progress
@@ -58,6 +57,7 @@ class GraphMAE(EmbeddingBaseline):
     replace: float = setting(0.05, least=0, most=1)  # the share of those that get another node's features
     sharpness: float = setting(3.0, least=1)  # the power gamma of an error: above 1, small ones count for less
     dropout: float = setting(0.2, least=0, most=0.9)  # of what goes into each layer
+    attention_dropout: float = setting(0.1, least=0, most=0.9)
 
     def __post_init__(self) -> None:
         """Refuse a width that heads cannot share."""
@@ -70,8 +70,9 @@ class GraphMAE(EmbeddingBaseline):
         with seeded(seed) as rng:
             features = FeatureMatrix.of(graph.x, normalize="rows")
             edges = GAT.edges(in_neighbours(graph.edge_index, None, graph.num_nodes))
-            encoder = Encoder(features.shape[1], self.width, heads=self.heads, dropout=self.dropout, rng=rng)
-            decoder = Decoder(self.width, features.shape[1], dropout=self.dropout, rng=rng)
+            dropouts = Dropouts(self.dropout, self.attention_dropout)
+            encoder = Encoder(features.shape[1], self.width, heads=self.heads, dropouts=dropouts, rng=rng)
+            decoder = Decoder(self.width, features.shape[1], dropouts=dropouts, rng=rng)
 
             def loss() -> Tensor:
                 hidden = Hidden.draw(graph.num_nodes, self.mask, self.replace, rng)
@@ -89,6 +90,13 @@ class GraphMAE(EmbeddingBaseline):
             )
             with torch.no_grad():
                 return as_embedding(encoder(features, edges))
+
+
+class Dropouts(NamedTuple):
+    """What share dropout takes of a layer's input, and what share of its attention."""
+
+    inputs: float
+    attention: float
 
 
 class Hidden(NamedTuple):
@@ -111,15 +119,26 @@ class Hidden(NamedTuple):
         return cls(hidden, seen)
 
 
+def _layer(inputs: int, outputs: int, *, heads: int, dropouts: Dropouts, rng: Generator) -> GAT:
+    """A layer whose weights begin as its authors' do: the decay shrinks what begins small before it has learned."""
+    layer = GAT(inputs, outputs, rng=rng, heads=heads, dropout=dropouts.attention)
+    gain = nn.init.calculate_gain("relu")
+    for drawn in (layer.weight, layer.source[None], layer.target[None]):
+        nn.init.xavier_normal_(drawn.detach(), gain=gain, generator=rng)
+    return layer
+
+
 class Encoder(nn.Module):
     """Two layers of GAT; the first has a token, learned, for nodes whose features are hidden."""
 
-    def __init__(self, features: int, width: int, *, heads: int, dropout: float, rng: Generator) -> None:
+    def __init__(self, features: int, width: int, *, heads: int, dropouts: Dropouts, rng: Generator) -> None:
         super().__init__()
-        self.first, self.second = (GAT(ends, width, rng=rng, heads=heads) for ends in (features, width))
-        self.activations = nn.ModuleList([PReLU(width), PReLU(width)])
+        self.first, self.second = (
+            _layer(ends, width, heads=heads, dropouts=dropouts, rng=rng) for ends in (features, width)
+        )
+        self.activations = nn.ModuleList([nn.PReLU(), nn.PReLU()])  # one slope for all channels
         self.token = nn.Parameter(torch.zeros(1, features))
-        self.dropout = dropout
+        self.dropout = dropouts.inputs
 
     def forward(self, features: FeatureMatrix, edges: Edges, hidden: Hidden | None = None) -> Tensor:
         """(nodes, width)."""
@@ -143,49 +162,48 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A linear map and a layer of GAT of one head, to as many columns as there are features."""
+    """A linear map and a layer of GAT of one head, to as many columns as there are features, without a bias.
 
-    def __init__(self, width: int, features: int, *, dropout: float, rng: Generator) -> None:
+    In the authors' code there is one, and it stays where it is: nodes that no one tells of have a guess of length 0,
+    whose direction has a gradient of 1e12 there, after which Adam moves the bias no more. One that learns finds the
+    mean of all features, and leaves less for the encoder to tell.
+    """
+
+    def __init__(self, width: int, features: int, *, dropouts: Dropouts, rng: Generator) -> None:
         super().__init__()
-        self.between = glorot(width, width, rng=rng)
-        self.token = nn.Parameter(torch.zeros(width))
-        self.convolution = GAT(width, features, rng=rng)
-        self.dropout = dropout
+        self.between = nn.Linear(width, width, bias=False)
+        self.convolution = _layer(width, features, heads=1, dropouts=dropouts, rng=rng)
+        self.convolution.bias.requires_grad_(False)
+        self.dropout = dropouts.inputs
 
     def forward(self, h: Tensor, edges: Edges, hidden: Hidden) -> Guess:
         """What hidden nodes' features might be, told from the others: what the encoder made of them is hidden, too."""
-        told = torch.ones(len(h), dtype=torch.bool)
-        told[hidden.nodes] = False
-        inputs = self.token.expand_as(h).clone()
-        inputs[told] = h[told] @ self.between
+        inputs = self.between(h).index_fill(0, hidden.nodes, 0.0)
         inputs = functional.dropout(inputs, self.dropout, self.training)
         # GAT's mean of projected rows is the projection of the rows' mean, which is narrower, and wanted of some alone.
         layer = self.convolution
         scorer = layer.weight @ attention_scorer(layer.source, layer.target)
-        means = attend(edges.pattern, inputs, scorer, heads=1, slope=NEGATIVE_SLOPE)[hidden.nodes]
-        return Guess(means, layer.weight, layer.bias)
+        factors = layer.factors(edges.pattern)
+        means = attend(edges.pattern, inputs, scorer, heads=1, slope=NEGATIVE_SLOPE, factors=factors)[hidden.nodes]
+        return Guess(means, layer.weight)
 
 
 class Guess(NamedTuple):
-    """Guessed features, rows times weight plus bias; not multiplied out, for there may be thousands of columns."""
+    """Guessed features, rows times weight; not multiplied out, for there may be thousands of columns."""
 
     rows: Tensor
     weight: Tensor
-    bias: Tensor
 
     def cosines(self, features: FeatureMatrix, nodes: Tensor) -> Tensor:
         """The cosine of each row and the features of its node, (rows,); 0 where either is 0."""
         if features.dense is not None:
             truth = features.dense[nodes]
-            guess = torch.addmm(self.bias, self.rows, self.weight)
+            guess = self.rows @ self.weight
             products, squares = (guess * truth).sum(1), (guess * guess).sum(1)
             return products * _inverse_length(squares) * _inverse_length((truth * truth).sum(1))
-        # With a column of ones the bias is one more row of the weight. Of all products of guessed features, sums are
-        # wanted alone, and those come from products of the weight's rows.
-        rows = torch.cat([self.rows, self.rows.new_ones(len(self.rows), 1)], 1)
-        weight = torch.cat([self.weight, self.bias[None]])
-        products = (rows * features.times(weight.T.contiguous())[nodes]).sum(1)
-        squares = ((rows @ (weight @ weight.T)) * rows).sum(1)
+        # Of all products of guessed features, sums are wanted alone, and those come from products of the weight's rows.
+        products = (self.rows * features.times(self.weight.T.contiguous())[nodes]).sum(1)
+        squares = ((self.rows @ (self.weight @ self.weight.T)) * self.rows).sum(1)
         return products * _inverse_length(squares) * _inverse_length(_row_squares(features)[nodes])
 
 

@@ -24,6 +24,7 @@ from graphprox.cli.methods import methods
 from graphprox.cli.neighbours import neighbours
 from graphprox.cli.report import report
 from graphprox.cli.run import run
+from graphprox.cli.tune import tune
 from graphprox.cli.views import views
 from graphprox.errors import GraphproxError, GraphproxWarning
 
@@ -46,6 +47,7 @@ app.command()(embed)
 app.command()(transform)
 app.command()(compare)
 app.command()(curve)
+app.command()(tune)
 app.command()(neighbours)
 app.command("neighbors", hidden=True)(neighbours)
 app.command()(evaluate)

@@ -11,10 +11,13 @@ import typer
 from graphprox.cli.options import (
     ChangeOption,
     DataOption,
+    FirstSplitOption,
     GraphArgument,
     JsonOption,
     MethodOption,
     PresetOption,
+    TrainOption,
+    ValidationOption,
     VerboseOption,
 )
 from graphprox.errors import ParameterError
@@ -28,9 +31,9 @@ def curve(
     preset: PresetOption = "auto",
     change: ChangeOption = None,
     splits: Annotated[int, typer.Option("--splits", min=1, help="Over how many random splits.")] = 5,
-    first_split: Annotated[int, typer.Option("--first-split", min=0, help="The seed of the first of them.")] = 1000,
-    train: Annotated[float, typer.Option("--train", help="The share of nodes to learn from.")] = 0.1,
-    validation: Annotated[float, typer.Option("--validation", help="The share of nodes to count on.")] = 0.1,
+    first_split: FirstSplitOption = 1000,
+    train: TrainOption = 0.1,
+    validation: ValidationOption = 0.1,
     data: DataOption = None,
     as_json: JsonOption = False,
     verbose: VerboseOption = False,  # noqa: ARG001 - main looks at it

@@ -84,3 +84,7 @@ SeedOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 VerboseOption = Annotated[bool, typer.Option("--verbose", help="Show the traceback of an error.")]
+# What settings are chosen on: splits that nothing is reported on.
+FirstSplitOption = Annotated[int, typer.Option("--first-split", min=0, help="The seed of the first of them.")]
+TrainOption = Annotated[float, typer.Option("--train", help="The share of nodes to learn from.")]
+ValidationOption = Annotated[float, typer.Option("--validation", help="The share of nodes to count on.")]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from graphprox.evaluation.inputs import labels_of
 from graphprox.evaluation.probe import Score, score
 from graphprox.evaluation.protocols import PROTOCOLS
 from graphprox.experiments.figures import new_figure, save_figure
+from graphprox.graph import Graph
 from graphprox.memory import forget_peak, peak_memory
 from graphprox.methods.embedders import Classifier, Maker
 from graphprox.methods.registry import METHODS, method_for, method_named
@@ -95,8 +97,30 @@ def _outcome(
     seed: int,
     progress: Progress | None,
 ) -> Outcome:
+    result = scored(maker, dataset.graph, splits, PROTOCOLS[protocol].probe, seed=seed, progress=progress)
+    return Outcome(name, METHODS[name].about.title, *_summary(result.scores), result.seconds, result.peak_memory)
+
+
+class Scored(NamedTuple):
+    """Scores of a method by split, the seconds of one training, and the most memory that it held."""
+
+    scores: list[Score]
+    seconds: float
+    peak_memory: int | None
+
+
+def scored(
+    maker: Maker,
+    graph: Graph,
+    splits: Sequence[NodeSplit],
+    probe: Callable[..., Score],
+    *,
+    seed: int,
+    progress: Progress | None = None,
+) -> Scored:
+    """One embedding, probed on each split; what learns classes by itself learns them anew on each."""
     forget_peak()
-    graph, began = dataset.graph, time.perf_counter()
+    began = time.perf_counter()
     if isinstance(maker, Classifier):
         told = [maker.predict(graph, split, seed, progress=progress) for split in splits]
         seconds, peak = (time.perf_counter() - began) / len(splits), peak_memory()
@@ -104,8 +128,8 @@ def _outcome(
     else:
         embedding = maker.embed(graph.without_labels(), seed, progress=progress)
         seconds, peak = time.perf_counter() - began, peak_memory()
-        scores = [PROTOCOLS[protocol].probe(embedding, labels_of(graph), split) for split in splits]
-    return Outcome(name, METHODS[name].about.title, *_summary(scores), seconds, peak)
+        scores = [probe(embedding, labels_of(graph), split) for split in splits]
+    return Scored(scores, seconds, peak)
 
 
 def _summary(scores: list[Score]) -> tuple[float | None, float | None, float | None]:

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
+from torch.nn import functional
 
 from graphprox.arrays import FloatArray, IntArray
 from graphprox.nn.sparse import Pattern, attend, product
@@ -137,9 +138,18 @@ class GIN(Convolution):
 class GAT(Convolution):
     """Velickovic's graph attention, of one or more heads; with edge weights an attention term of theirs."""
 
-    def __init__(self, inputs: int, outputs: int, *, rng: Generator, heads: int = 1, weighted: bool = False) -> None:
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        *,
+        rng: Generator,
+        heads: int = 1,
+        weighted: bool = False,
+        dropout: float = 0.0,
+    ) -> None:
         super().__init__(inputs, outputs, rng=rng)
-        self.heads = heads
+        self.heads, self.dropout = heads, dropout
         width = outputs // heads
         self.source = glorot(heads, width, rng=rng)
         self.target = glorot(heads, width, rng=rng)
@@ -157,9 +167,13 @@ class GAT(Convolution):
     def propagate(self, projected: Tensor, edges: Edges) -> Tensor:
         """The mean by attention."""
         bias = None if self.edge is None else edges.values[:, None] * self.edge
-        scorer = attention_scorer(self.source, self.target)
-        mean = attend(edges.pattern, projected, scorer, bias, heads=self.heads, slope=NEGATIVE_SLOPE)
+        scorer, factors = attention_scorer(self.source, self.target), self.factors(edges.pattern)
+        mean = attend(edges.pattern, projected, scorer, bias, heads=self.heads, slope=NEGATIVE_SLOPE, factors=factors)
         return mean.add_(self.bias)
+
+    def factors(self, pattern: Pattern) -> Tensor | None:
+        """What dropout of attention multiplies it by, drawn anew; nothing where there is none, or after training."""
+        return attention_factors(pattern, self.heads, self.dropout) if self.dropout and self.training else None
 
 
 def attention_scorer(source: Tensor, target: Tensor) -> Tensor:
@@ -168,6 +182,11 @@ def attention_scorer(source: Tensor, target: Tensor) -> Tensor:
         return torch.cat([source, target]).T
     parts = (source[:, :, None], target[:, :, None])
     return torch.cat([torch.block_diag(*part) for part in parts], 1)  # type: ignore[no-untyped-call]
+
+
+def attention_factors(pattern: Pattern, heads: int, dropout: float) -> Tensor:
+    """0 for a share of all entries' attention and 1 / (1 - share) for the others, (entries, heads)."""
+    return functional.dropout(torch.ones(pattern.num_entries, heads), dropout)
 
 
 CONVOLUTIONS: dict[str, type[Convolution]] = {"gat": GAT, "sage": SAGE, "gcn": GCN, "gin": GIN, "mlp": Dense}
