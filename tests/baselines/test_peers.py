@@ -410,9 +410,13 @@ def literal_loss(decoder, h, x, index, hidden, sharpness):
     return sum(errors) / len(errors)
 
 
-def test_the_decoders_loss_and_gradients_by_definition(features, ring):
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_decoders_loss_and_gradients_by_definition(features, ring, bias):
     made, x = features
     decoder = Decoder(6, 90, dropouts=Dropouts(0.2, 0.1), rng=rng()).eval()
+    if bias:
+        with torch.no_grad():
+            decoder.convolution.bias.copy_(torch.rand(90, generator=rng(4)))
     h = torch.randn(10, 6, generator=rng(1))
     hidden = Hidden(torch.tensor([8, 1, 9, 4]), torch.arange(10))
     guess = decoder(h.requires_grad_(), edges_of(ring), hidden)
@@ -421,11 +425,10 @@ def test_the_decoders_loss_and_gradients_by_definition(features, ring):
     twin = h.detach().double().requires_grad_()
     theirs = literal_loss(double, twin, x.double(), ring, hidden, 3.0)
     assert ours.item() == pytest.approx(theirs.item(), rel=1e-5)
-    learned = [name for name, parameter in decoder.named_parameters() if parameter.requires_grad]
-    assert set(learned) == {"between.weight", "convolution.weight", "convolution.source", "convolution.target"}
-    mine = torch.autograd.grad(ours, [h, *map(decoder.get_parameter, learned)])
-    expected = torch.autograd.grad(theirs, [twin, *map(double.get_parameter, learned)])
-    for name, one, other in zip(["h", *learned], mine, expected, strict=True):
+    names = [name for name, _ in decoder.named_parameters()]
+    mine = torch.autograd.grad(ours, [h, *decoder.parameters()])
+    expected = torch.autograd.grad(theirs, [twin, *double.parameters()])
+    for name, one, other in zip(["h", *names], mine, expected, strict=True):
         torch.testing.assert_close(one.double(), other, rtol=1e-3, atol=1e-6, msg=lambda text, name=name: name + text)
 
 
@@ -467,7 +470,7 @@ def test_attention_is_dropped_in_training_alone(heads):
 def test_a_guess_of_nothing_has_no_direction(features):
     made, _ = features
     weight = torch.ones(4, 90, requires_grad=True)
-    cosines = Guess(torch.zeros(2, 4), weight).cosines(made, torch.tensor([0, 9]))
+    cosines = Guess(torch.zeros(2, 4), weight, torch.zeros(90)).cosines(made, torch.tensor([0, 9]))
     assert cosines.tolist() == [0, 0]
     cosines.sum().backward()
     assert torch.isfinite(weight.grad).all()

@@ -7,6 +7,8 @@ import json
 import numpy as np
 import pytest
 
+from graphprox import synthetic
+
 
 def test_the_command_tells_the_best(run, no_data):
     said = ["tune", "synthetic:nodes=350", "--method", "smoothed", "--over", "steps=0,2", "--splits", 2]
@@ -20,6 +22,21 @@ def test_the_command_tells_the_best(run, no_data):
     trials = [json.loads(line) for line in printed.splitlines()]
     assert [round(100 * each["accuracy"], 2) for each in trials] == accuracies
     assert [each["settings"] for each in trials] == [{"steps": 0}, {"steps": 2}]
+
+
+def test_ones_own_graph_is_tuned_on(run, no_data, tmp_path):
+    graph = synthetic(nodes=140)
+    edges, features, classes = (tmp_path / name for name in ("edges.csv", "x.npy", "y.csv"))
+    np.savetxt(edges, graph.edge_index.T, fmt="%d", delimiter=",", header="source,target", comments="")
+    np.save(features, graph.x)
+    classes.write_text("id,label\n" + "".join(f"{node},{label}\n" for node, label in enumerate(graph.y)))
+    said = ["tune", edges, "--features", features, "--labels", classes, "--method", "smoothed", "--over", "steps=0,2"]
+    code, printed, complained = run(*said, "--splits", 1)
+    assert (code, complained) == (0, "")
+    assert printed.splitlines()[-1] in ("best: --set steps=0", "best: --set steps=2")
+    code, _, complained = run("tune", edges, "--features", features, "--method", "smoothed", "--over", "steps=0")
+    assert code == 2
+    assert "must have labels" in complained
 
 
 @pytest.mark.parametrize(

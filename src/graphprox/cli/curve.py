@@ -11,9 +11,13 @@ import typer
 from graphprox.cli.options import (
     ChangeOption,
     DataOption,
+    DirectedOption,
+    FeaturesOption,
     FirstSplitOption,
     GraphArgument,
+    HeaderOption,
     JsonOption,
+    LabelsOption,
     MethodOption,
     PresetOption,
     TrainOption,
@@ -34,6 +38,10 @@ def curve(
     first_split: FirstSplitOption = 1000,
     train: TrainOption = 0.1,
     validation: ValidationOption = 0.1,
+    features: FeaturesOption = None,
+    labels: LabelsOption = None,
+    directed: DirectedOption = None,
+    header: HeaderOption = None,
     data: DataOption = None,
     as_json: JsonOption = False,
     verbose: VerboseOption = False,  # noqa: ARG001 - main looks at it
@@ -55,7 +63,7 @@ def curve(
 
     recipe = recipe_for(method, preset=preset, dataset=graph, overrides=change or ())
     marks = _whole_numbers(steps)
-    loaded = load(graph, data=data).graph
+    loaded = load(graph, data=data, features=features, labels=labels, directed=directed, header=header).graph
     chosen = [
         random_split(loaded, seed=first_split + each, train=train, validation=validation) for each in range(splits)
     ]

@@ -12,9 +12,13 @@ import typer
 from graphprox.cli.options import (
     ChangeOption,
     DataOption,
+    DirectedOption,
+    FeaturesOption,
     FirstSplitOption,
     GraphArgument,
+    HeaderOption,
     JsonOption,
+    LabelsOption,
     MethodOption,
     PresetOption,
     SeedOption,
@@ -41,6 +45,10 @@ def tune(
     train: TrainOption = 0.1,
     validation: ValidationOption = 0.1,
     seed: SeedOption = 0,
+    features: FeaturesOption = None,
+    labels: LabelsOption = None,
+    directed: DirectedOption = None,
+    header: HeaderOption = None,
     data: DataOption = None,
     as_json: JsonOption = False,
     verbose: VerboseOption = False,  # noqa: ARG001 - main looks at it
@@ -55,7 +63,7 @@ def tune(
 
     - `graphprox tune synthetic --method gcn --over weight_decay=5e-4,5e-5 --over width=16,64`
     - `graphprox tune Cora --data DIR --method dgi --over patience=20,50 --splits 3`
-    - `graphprox tune Cora --data DIR --over encoder.width=128,256 --set steps=100 --json`
+    - `graphprox tune edges.csv --features words.npz --labels classes.csv --over encoder.width=128,256 --set steps=100`
     """
     from graphprox.experiments.tuning import combinations
     from graphprox.experiments.tuning import tune as trials_of
@@ -68,7 +76,7 @@ def tune(
         (changes, method_for(method, dataset=graph, preset=preset, overrides={**fixed, **changes}))
         for changes in combinations(_values(over))
     ]  # a wrong name is told before anything is read
-    loaded = load(graph, data=data).graph
+    loaded = load(graph, data=data, features=features, labels=labels, directed=directed, header=header).graph
     drawn = [
         random_split(loaded, seed=first_split + each, train=train, validation=validation) for each in range(splits)
     ]
