@@ -165,8 +165,8 @@ class Decoder(nn.Module):
     """A linear map and a layer of GAT of one head, to as many columns as there are features.
 
     Its bias learns. In the authors' code it does not: nodes that no one tells of have a guess of length 0 at first,
-    whose direction has a gradient of 1e12, and after such a step Adam leaves the bias at 0.006 for good. Held there, or
-    at 0, it does no better on validation nodes of Cora.
+    whose direction has a gradient of 1e12, and after such a step Adam leaves the bias near 0.006 for good. Held there
+    it does no better on validation nodes of Cora.
     """
 
     def __init__(self, width: int, features: int, *, dropouts: Dropouts, rng: Generator) -> None:
