@@ -58,15 +58,13 @@ def curve(
     - `graphprox curve Texas --train 0.48 --validation 0.32 --splits 20`
     """
     from graphprox.experiments.curve import curve as marks_of
+    from graphprox.experiments.tuning import splits_to_choose_by
     from graphprox.methods.family import recipe_for
-    from graphprox.splits import random_split
 
     recipe = recipe_for(method, preset=preset, dataset=graph, overrides=change or ())
     marks = _whole_numbers(steps)
     loaded = load(graph, data=data, features=features, labels=labels, directed=directed, header=header).graph
-    chosen = [
-        random_split(loaded, seed=first_split + each, train=train, validation=validation) for each in range(splits)
-    ]
+    chosen = splits_to_choose_by(loaded, splits, first=first_split, train=train, validation=validation)
     for mark in marks_of(loaded, recipe, chosen, marks):
         if as_json:
             print(json.dumps(dataclasses.asdict(mark)), flush=True)

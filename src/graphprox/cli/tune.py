@@ -65,10 +65,9 @@ def tune(
     - `graphprox tune Cora --data DIR --method dgi --over patience=20,50 --splits 3`
     - `graphprox tune edges.csv --features words.npz --labels classes.csv --over encoder.width=128,256 --set steps=100`
     """
-    from graphprox.experiments.tuning import combinations
+    from graphprox.experiments.tuning import combinations, splits_to_choose_by
     from graphprox.experiments.tuning import tune as trials_of
     from graphprox.methods.registry import method_for
-    from graphprox.splits import random_split
     from graphprox.training.tables import parsed_override
 
     fixed = dict(map(parsed_override, change or ()))
@@ -77,9 +76,7 @@ def tune(
         for changes in combinations(_values(over))
     ]  # a wrong name is told before anything is read
     loaded = load(graph, data=data, features=features, labels=labels, directed=directed, header=header).graph
-    drawn = [
-        random_split(loaded, seed=first_split + each, train=train, validation=validation) for each in range(splits)
-    ]
+    drawn = splits_to_choose_by(loaded, splits, first=first_split, train=train, validation=validation)
     best = None
     with shown_progress(graph) as show:
         for trial in trials_of(loaded, makers, drawn, seed=seed, progress=show):

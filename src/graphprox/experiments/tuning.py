@@ -15,7 +15,7 @@ from graphprox.experiments.comparison import scored
 from graphprox.graph import Graph
 from graphprox.methods.embedders import Maker
 from graphprox.proximity.descriptors import Progress
-from graphprox.splits import NodeSplit
+from graphprox.splits import NodeSplit, random_split
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,13 @@ class Trial:
     accuracy: float
     deviation: float
     seconds: float
+
+
+def splits_to_choose_by(
+    graph: Graph, count: int, *, first: int = 1000, train: float = 0.1, validation: float = 0.1
+) -> list[NodeSplit]:
+    """Random splits from a seed on that no table reports on."""
+    return [random_split(graph, seed=first + each, train=train, validation=validation) for each in range(count)]
 
 
 def combinations(values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
