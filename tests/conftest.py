@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Tests run side by side, one to a core, on small tensors: further threads of torch and BLAS would mostly wait for each
+# other. Both look here when they are first imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # A shared machine may be slow at any moment: time never decides. The same examples are tried in every run.
 settings.register_profile("graphprox", deadline=None, derandomize=True)
 settings.load_profile("graphprox")

@@ -109,7 +109,8 @@ def test_a_run_that_is_killed_goes_on_where_it_was(small, tmp_path, no_data):
     small.write_text(small.read_text().replace("seeds = 2", "seeds = 40"))
     results = tmp_path / "results"
     command = [sys.executable, "-m", "graphprox", "run", str(small), "--results", str(results), "--jobs", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+    two = os.environ | {"OMP_NUM_THREADS": "2"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True, env=two) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if "seed 1" in line:

@@ -17,15 +17,6 @@ import graphprox
 from graphprox.proximity.views import rank_view
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Small tensors on several threads of a busy machine would mostly wait."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="session")
 def real(data):
     """A real graph by name, its edges and features; "view" is Cora's feature view, in which nobody lists some nodes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import warnings
@@ -305,7 +306,13 @@ with threadpool_limits(threads):
 
 def test_the_number_of_threads_changes_no_byte():
     said = [
-        subprocess.run([sys.executable, "-c", _PROGRAM, threads], capture_output=True, check=True, text=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", _PROGRAM, threads],
+            capture_output=True,
+            check=True,
+            text=True,
+            env=os.environ | {"OMP_NUM_THREADS": threads},
+        ).stdout
         for threads in "12"
     ]
     assert said[0] == said[1]

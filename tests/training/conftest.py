@@ -6,22 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
-import torch
 from safetensors.torch import save
 
 import graphprox
 from graphprox.training.fitting import ranked_views
 from graphprox.training.recipe import Recipe
 from graphprox.training.trainer import train
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Small tensors on several threads of a busy machine would mostly wait."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")
