@@ -168,3 +168,9 @@ def test_the_curve_wants_whole_numbers(run, no_data):
     code, _, complained = run("curve", "synthetic", "--steps", "1,b")
     assert code == 2
     assert "--steps must be whole numbers with commas between them" in complained
+
+
+def test_the_curve_of_what_has_no_steps_is_refused_with_what_to_take(run, no_data):
+    code, printed, complained = run("curve", "synthetic", "--method", "dgi")
+    assert (code, printed) == (2, "")
+    assert "got 'dgi': take graphprox tune synthetic --method dgi --over epochs=50,100,200" in complained

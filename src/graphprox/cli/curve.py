@@ -18,7 +18,6 @@ from graphprox.cli.options import (
     HeaderOption,
     JsonOption,
     LabelsOption,
-    MethodOption,
     PresetOption,
     TrainOption,
     ValidationOption,
@@ -31,7 +30,7 @@ from graphprox.loading import load
 def curve(
     graph: GraphArgument,
     steps: Annotated[str, typer.Option("--steps", help="After which steps to look.")] = "0,10,20,30,50,70,100,150,200",
-    method: MethodOption = "ft-gcl",
+    method: Annotated[str, typer.Option("--method", help="FT-GCL or one of its kin; tune is for all.")] = "ft-gcl",
     preset: PresetOption = "auto",
     change: ChangeOption = None,
     splits: Annotated[int, typer.Option("--splits", min=1, help="Over how many random splits.")] = 5,
@@ -59,8 +58,14 @@ def curve(
     """
     from graphprox.experiments.curve import curve as marks_of
     from graphprox.experiments.tuning import splits_to_choose_by
-    from graphprox.methods.family import recipe_for
+    from graphprox.methods.family import FAMILY, recipe_for
+    from graphprox.methods.registry import method_named
 
+    if method_named(method).name not in FAMILY:
+        raise ParameterError(
+            f"--method must be FT-GCL or one of its kin, whose trainings go step by step; got {method!r}: "
+            f"take graphprox tune {graph} --method {method} --over epochs=50,100,200"
+        )
     recipe = recipe_for(method, preset=preset, dataset=graph, overrides=change or ())
     marks = _whole_numbers(steps)
     loaded = load(graph, data=data, features=features, labels=labels, directed=directed, header=header).graph
