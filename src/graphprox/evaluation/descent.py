@@ -75,8 +75,8 @@ class _Layer(NamedTuple):
 def _best_on_validation(train: _Part, validation: _Part) -> tuple[_Layer, float]:
     """The layer after its best step, and the share of the validation nodes that it tells right.
 
-    The layers of all decays take their steps side by side, and the gradient is written out: torch's tape would take
-    four times as long as the products of matrices this small.
+    The layers of all decays take their steps side by side, and the gradient is written out: for matrices this small
+    torch's tape takes four times as long as their products.
     """
     classes, targets = np.unique(train.labels, return_inverse=True)
     known = np.isin(validation.labels, classes)  # a class that no training node has is never told right
