@@ -58,10 +58,10 @@ def curve(
     """
     from graphprox.experiments.curve import curve as marks_of
     from graphprox.experiments.tuning import splits_to_choose_by
-    from graphprox.methods.family import FAMILY, recipe_for
+    from graphprox.methods.family import recipe_for
     from graphprox.methods.registry import method_named
 
-    if method_named(method).name not in FAMILY:
+    if not method_named(method).goes_step_by_step:
         raise ParameterError(
             f"--method must be FT-GCL or one of its kin, whose trainings go step by step; got {method!r}: "
             f"take graphprox tune {graph} --method {method} --over epochs=50,100,200"

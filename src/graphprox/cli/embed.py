@@ -103,7 +103,7 @@ def embed(
     """
     began = time.perf_counter()
     check_writable(out)
-    if recipe is None and not _is_of_family(method):
+    if recipe is None and not _goes_step_by_step(method):
         _refuse(method, steps=steps, model=model, resume=resume, tensorboard=tensorboard)
         maker = _embedder(method, preset, change, graph)
         loaded = load(graph, data=data, features=features, directed=directed, header=header)
@@ -222,11 +222,10 @@ def _overrides(changes: list[str] | None, **options: int | None) -> list[str]:
     return [*(changes or ()), *(f"{name}={value}" for name, value in options.items() if value is not None)]
 
 
-def _is_of_family(method: str) -> bool:
-    from graphprox.methods.family import FAMILY
+def _goes_step_by_step(method: str) -> bool:
     from graphprox.methods.registry import method_named
 
-    return method_named(method).name in FAMILY
+    return method_named(method).goes_step_by_step
 
 
 def _refuse(method: str, **options: object) -> None:

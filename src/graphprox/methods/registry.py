@@ -74,6 +74,11 @@ class Method:
     presets: tuple[str, ...]
     make: Callable[[str, Mapping[str, Any]], Maker]  # from a preset and overrides
 
+    @property
+    def goes_step_by_step(self) -> bool:
+        """Whether its training can be looked at, stopped and gone on with, as that of FT-GCL and its kin."""
+        return self.name in FAMILY
+
 
 def _of_family(name: str) -> Method:
     known = FAMILY[name]
