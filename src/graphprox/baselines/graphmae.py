@@ -144,7 +144,8 @@ class Encoder(nn.Module):
         """(nodes, width)."""
         projected = self._times(features, self.first.weight)
         if hidden is not None:
-            # Rows change places after the product, where there is nothing sparse left. Dropout spares the token.
+            # Rows change places after the product, where there is nothing sparse left. Dropout spares the token, which
+            # it does not in the authors' code; validation nodes of Cora are told as well either way.
             token = self.token @ self.first.weight
             projected = torch.where(hidden.seen[:, None] < 0, token, projected[hidden.seen])
         h = self.activations[0](self.first.propagate(projected, edges))
