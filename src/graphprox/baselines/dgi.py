@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -46,41 +45,37 @@ class DGI(EmbeddingBaseline):
 
         with seeded(seed) as rng:
             tensors = Tensors.of(graph)
-            rows = _Rows(tensors.features)
             encoder = _Encoder(tensors.features.shape[1], self.width, rng)
             model = DeepGraphInfomax(self.width, encoder, _summary, _shuffled)
             minimise(
                 model,
-                lambda: model.loss(*model(rows, tensors.edges)),
+                lambda: model.loss(*model(encoder.project(tensors.features), tensors.edges)),
                 epochs=self.epochs,
                 patience=self.patience,
                 learning_rate=self.learning_rate,
                 progress=progress,
             )
             with torch.no_grad():
-                return as_embedding(encoder(rows, tensors.edges))
-
-
-class _Rows(NamedTuple):
-    """Features, and the order in which the encoder is to see their rows."""
-
-    features: FeatureMatrix
-    order: Tensor | None = None
+                return as_embedding(encoder(encoder.project(tensors.features), tensors.edges))
 
 
 class _Encoder(nn.Module):
-    """One layer of GCN."""
+    """One layer of GCN, in two halves.
+
+    To shuffle what the weight made of the rows is to shuffle the rows. So both graphs share the first half, which takes
+    most of the time.
+    """
 
     def __init__(self, features: int, width: int, rng: torch.Generator) -> None:
         super().__init__()
         self.convolution = GCN(features, width, rng=rng)
         self.activation = PReLU(width)
 
-    def forward(self, rows: _Rows, edges: Edges) -> Tensor:
-        projected = self.convolution.project(rows.features.times)
-        # To shuffle what the weight made of the rows is to shuffle the rows, and costs a hundredth.
-        shuffled = projected if rows.order is None else projected[rows.order]
-        h: Tensor = self.activation(self.convolution.propagate(shuffled, edges))
+    def project(self, features: FeatureMatrix) -> Tensor:
+        return self.convolution.project(features.times)
+
+    def forward(self, projected: Tensor, edges: Edges) -> Tensor:
+        h: Tensor = self.activation(self.convolution.propagate(projected, edges))
         return h
 
 
@@ -88,5 +83,5 @@ def _summary(positive: Tensor, *_: object) -> Tensor:
     return torch.sigmoid(positive.mean(0))
 
 
-def _shuffled(rows: _Rows, edges: Edges) -> tuple[_Rows, Edges]:
-    return _Rows(rows.features, torch.randperm(rows.features.shape[0])), edges
+def _shuffled(projected: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
+    return projected[torch.randperm(len(projected))], edges
