@@ -43,6 +43,9 @@ class Span:
             products = products - shift - shift[:, None] + shift.mean()
         eigenvalues, directions = np.linalg.eigh(products)
         kept = eigenvalues > NEGLIGIBLE * max(eigenvalues[-1], np.finfo(np.float64).tiny)
+        if not kept.any():  # rows that do not differ at all: a coordinate in which each stands at 0
+            nothing = np.zeros((len(train), 1))
+            return cls(nothing, mean, fitting, nothing)
         scale = np.sqrt(eigenvalues[kept])
         return cls(directions[:, kept] * scale, mean, fitting, directions[:, kept] / scale)
 
