@@ -7,7 +7,7 @@ import torch
 from graphprox import Graph, synthetic
 from graphprox.baselines.arvga import ARVGA
 from graphprox.baselines.base import EmbeddingBaseline
-from graphprox.baselines.gae import GAE, VGAE, Distributions, NonEdges, edges_and_loops
+from graphprox.baselines.gae import GAE, VGAE, Distributions, InnerProducts, NonEdges, edges_and_loops
 from graphprox.baselines.neural import GCNLayers, Tensors
 from graphprox.errors import GraphError, ParameterError
 from graphprox.evaluation.links import score_links
@@ -87,7 +87,7 @@ def test_gae_is_that_of_pyg() -> None:
     assert torch.allclose(z, expected, atol=1e-6)
 
     joined, others = edges_and_loops(graph), NonEdges.of(graph).draw(40, torch.Generator().manual_seed(1))
-    loss = GAE()._loss(pyg.GAE(layers), z, joined, others)
+    loss = GAE()._loss(pyg.GAE(layers, InnerProducts()), z, joined, others)
     logits = (z @ z.T)[torch.cat([joined, others], 1).unbind(0)]
     truth = torch.cat([torch.ones(joined.shape[1]), torch.zeros(40)])
     parts = torch.nn.functional.binary_cross_entropy_with_logits(logits, truth, reduction="none")
@@ -116,13 +116,22 @@ def test_distributions_are_those_of_pyg() -> None:
     assert torch.allclose(made[1], deviation(h, edges), atol=1e-6)
 
     # The divergence of normal distributions from the standard one, by torch's own formula.
-    model = pyg.VGAE(encoder)
+    model = pyg.VGAE(encoder, InnerProducts())
     z = model.encode(tensors.features, tensors.edges)
     joined, others = edges_and_loops(graph), NonEdges.of(graph).draw(20, torch.Generator().manual_seed(1))
     law = torch.distributions.Normal(made[0], made[1].exp())
     divergence = torch.distributions.kl_divergence(law, torch.distributions.Normal(0.0, 1.0)).sum(1).mean()
     loss = VGAE()._loss(model, z, joined, others) - GAE()._loss(model, z, joined, others)
     assert torch.allclose(loss, divergence / 9, atol=1e-5)
+
+
+def test_inner_products_are_those_of_pyg() -> None:
+    from torch_geometric.nn import InnerProductDecoder
+
+    z, pairs = torch.randn(9, 4, generator=torch.Generator().manual_seed(0)), edges_and_loops(ring(9))
+    for sigmoid in (True, False):
+        found, expected = (each(z, pairs, sigmoid) for each in (InnerProducts(), InnerProductDecoder()))
+        assert torch.allclose(found, expected, atol=1e-6)
 
 
 def _same_weights(ours: torch.nn.Module, theirs: torch.nn.Module) -> None:

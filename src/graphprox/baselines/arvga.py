@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from graphprox.arrays import FloatArray
 from graphprox.baselines.base import About, EmbeddingBaseline, setting
-from graphprox.baselines.gae import Distributions, NonEdges, edges_and_loops
+from graphprox.baselines.gae import Distributions, InnerProducts, NonEdges, edges_and_loops
 from graphprox.baselines.neural import Tensors, as_embedding, minimise, seeded
 from graphprox.graph import Graph
 from graphprox.proximity.descriptors import Progress
@@ -55,7 +55,7 @@ class ARVGA(EmbeddingBaseline):
             tensors = Tensors.of(graph, normalize=self.normalize)
             edges, others = edges_and_loops(graph), NonEdges.of(graph)
             encoder = Distributions(tensors.features.shape[1], self.hidden, self.width, rng)
-            model = ARGVA(encoder, _discriminator(self.width, self.discriminator))
+            model = ARGVA(encoder, _discriminator(self.width, self.discriminator), InnerProducts())
             optimizer = torch.optim.Adam(model.discriminator.parameters(), lr=self.discriminator_rate)
 
             def loss() -> Tensor:

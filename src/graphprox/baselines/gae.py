@@ -16,6 +16,7 @@ from graphprox.errors import GraphError
 from graphprox.graph import Graph
 from graphprox.nn.convolutions import GCN, Edges
 from graphprox.nn.features import FeatureMatrix
+from graphprox.nn.pairs import pair_products
 from graphprox.proximity.descriptors import Progress
 
 
@@ -63,7 +64,7 @@ class GAE(EmbeddingBaseline):
     def _model(self, features: int, rng: torch.Generator) -> Any:
         from torch_geometric import nn as pyg
 
-        return pyg.GAE(GCNLayers([features, self.hidden, self.width], rng=rng))
+        return pyg.GAE(GCNLayers([features, self.hidden, self.width], rng=rng), InnerProducts())
 
     def _loss(self, model: Any, z: Tensor, edges: Tensor, non_edges: Tensor) -> Tensor:
         loss: Tensor = model.recon_loss(z, edges, non_edges)
@@ -90,7 +91,7 @@ class VGAE(GAE):
     def _model(self, features: int, rng: torch.Generator) -> Any:
         from torch_geometric import nn as pyg
 
-        return pyg.VGAE(Distributions(features, self.hidden, self.width, rng))
+        return pyg.VGAE(Distributions(features, self.hidden, self.width, rng), InnerProducts())
 
     def _loss(self, model: Any, z: Tensor, edges: Tensor, non_edges: Tensor) -> Tensor:
         divergence: Tensor = model.kl_loss()
@@ -111,6 +112,15 @@ class Distributions(nn.Module):
         h = self.first(features, edges)
         mean, deviation = (each.propagate(each.project(h.mm), edges) for each in (self.mean, self.deviation))
         return mean, deviation
+
+
+class InnerProducts(nn.Module):
+    """PyG's decoder of the same name, in less than half the time: how likely it is that an edge joins each pair."""
+
+    def forward(self, z: Tensor, pairs: Tensor, sigmoid: bool = True) -> Tensor:
+        """(pairs,); the inner products themselves where no ``sigmoid`` is wanted."""
+        products = pair_products(z, pairs)
+        return products.sigmoid() if sigmoid else products
 
 
 def edges_and_loops(graph: Graph) -> Tensor:
@@ -153,7 +163,8 @@ class NonEdges:
 
     def draw(self, size: int, rng: torch.Generator) -> Tensor:
         """So many of them, with repeats, (2, size)."""
-        rank = torch.randint(self.count, (size,), generator=rng)
+        # In rising order they are found, and their rows read, one beside the other.
+        rank = torch.from_numpy(np.sort(torch.randint(self.count, (size,), generator=rng).numpy()))
         # The pair with so many others before it is found, not tried for: even a nearly complete graph costs no more.
         pair = rank + torch.searchsorted(self.preceding, rank, right=True)
         return torch.stack([pair // self.nodes, pair % self.nodes])

@@ -18,13 +18,12 @@ from graphprox.baselines.skipgram import (
     begin,
     draw,
     draw_noise,
-    fast,
     parts,
     rate_at,
     scratch,
 )
 from graphprox.graph import Graph
-from graphprox.proximity.compiled import Float32Array, Int32Array
+from graphprox.proximity.compiled import Float32Array, Int32Array, fast
 from graphprox.proximity.descriptors import Progress
 from graphprox.proximity.hashing import GOLDEN, stream
 from graphprox.proximity.options import draw_seed

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.random import Generator
 
 from graphprox.arrays import FloatArray, IntArray
-from graphprox.proximity.compiled import Float32Array, Int32Array
+from graphprox.proximity.compiled import Float32Array, Int32Array, fast
 from graphprox.proximity.descriptors import Progress
 from graphprox.proximity.hashing import GOLDEN, stream, uniform
 from graphprox.proximity.options import draw_seed
@@ -30,15 +29,6 @@ NOISE_POWER = 0.75  # of how often a node is seen: word2vec's
 LEAST_RATE = 1e-4  # where the learning rate ends, word2vec's too
 TOGETHER = 6  # rows that a pass goes over: a target and word2vec's five nodes of noise
 PARTS = 100  # of a training, after each of which the progress is told
-
-F = TypeVar("F")
-
-
-def fast(function: F) -> F:
-    """The function as machine code whose sums may be added up in any order: otherwise a product is no vector code."""
-    orders = {"reassoc", "contract", "nsz", "arcp"}  # what is not finite stays so, that it may be seen
-    dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=orders)(function)
-    return cast(F, dispatcher)
 
 
 class Chances(NamedTuple):

@@ -11,9 +11,9 @@ import torch
 from graphprox.arrays import FloatArray, IntArray
 from graphprox.baselines.base import About, EmbeddingBaseline, setting
 from graphprox.baselines.neural import as_embedding
-from graphprox.baselines.skipgram import ascend, fast, parts, scratch
+from graphprox.baselines.skipgram import ascend, parts, scratch
 from graphprox.graph import Graph
-from graphprox.proximity.compiled import Float32Array, Int32Array
+from graphprox.proximity.compiled import Float32Array, Int32Array, fast
 from graphprox.proximity.descriptors import Progress
 from graphprox.proximity.hashing import GOLDEN, stream, uniform
 from graphprox.proximity.options import draw_seed
