@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphprox import ParameterError, edge_split
 from graphprox.evaluation import links
-from graphprox.evaluation.links import LinkScore, score_links
+from graphprox.evaluation.links import LinkScore, link_scores, score_links
 
 
 def counted_auc(joined, unjoined):
@@ -51,6 +51,20 @@ def test_pairs_are_ranked_where_the_sigmoid_is_one_for_all(split, embedding):
 def test_rows_count_as_they_are(split, embedding, lengths):
     ours = score_links(embedding, split.test_edges, split.test_non_edges)
     assert score_links(embedding * lengths, split.test_edges, split.test_non_edges) != ours
+
+
+def test_both_parts_are_scored_by_products_and_by_cosines(split, embedding, lengths):
+    found = link_scores(embedding, split)
+    scaled = embedding.astype(np.float64) / np.linalg.norm(embedding.astype(np.float64), axis=1, keepdims=True)
+    for way, rows in (("", embedding), ("cosine_", scaled)):
+        test = score_links(rows, split.test_edges, split.test_non_edges)
+        validation = score_links(rows, split.validation_edges, split.validation_non_edges)
+        assert (found[f"{way}auc"], found[f"{way}ap"]) == (test.auc, test.ap)
+        assert found[f"validation_{way}auc"] == validation.auc
+        assert found[f"validation_{way}ap"] == validation.ap
+    longer = link_scores(embedding * lengths, split)
+    assert longer["cosine_auc"] == pytest.approx(found["cosine_auc"])  # the length of a row plays no part
+    assert longer["auc"] != found["auc"]
 
 
 def test_the_order_of_rows_and_of_pairs_plays_no_part(split, embedding, order):

@@ -175,7 +175,7 @@ def _classification(dataset: Dataset, vectors: NDArray[Any], chosen: Options) ->
 
 
 def _links(dataset: Dataset, vectors: NDArray[Any], chosen: Options) -> list[Run]:
-    from graphprox.evaluation.links import score_links
+    from graphprox.evaluation.links import link_scores
     from graphprox.splits import edge_split
 
     print(
@@ -183,10 +183,7 @@ def _links(dataset: Dataset, vectors: NDArray[Any], chosen: Options) -> list[Run
         f"--seed {chosen['seed']}: one that has seen the held-out edges measures nothing",
         file=sys.stderr,
     )
-    held = edge_split(dataset.graph, **chosen)
-    on_test = score_links(vectors, held.test_edges, held.test_non_edges)
-    on_validation = score_links(vectors, held.validation_edges, held.validation_non_edges)
-    return [asdict(on_test) | {f"validation_{name}": value for name, value in asdict(on_validation).items()}]
+    return [dict(link_scores(vectors, edge_split(dataset.graph, **chosen)))]
 
 
 def _clustering(dataset: Dataset, vectors: NDArray[Any], chosen: Options) -> list[Run]:
@@ -229,8 +226,12 @@ _TITLES = {
     "validation_accuracy": "accuracy, validation",
     "auc": "AUC",
     "ap": "AP",
+    "cosine_auc": "AUC by cosine",
+    "cosine_ap": "AP by cosine",
     "validation_auc": "AUC, validation",
     "validation_ap": "AP, validation",
+    "validation_cosine_auc": "AUC by cosine, validation",
+    "validation_cosine_ap": "AP by cosine, validation",
     "nmi": "NMI",
     "ari": "ARI",
     "sim@5": "Sim@5",

@@ -15,7 +15,7 @@ from graphprox.arrays import FloatArray, IntArray
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError
 from graphprox.evaluation.inputs import labels_of, unit_rows
-from graphprox.evaluation.links import score_links
+from graphprox.evaluation.links import link_scores
 from graphprox.evaluation.probe import Score, score
 from graphprox.evaluation.protocols import PROTOCOLS
 from graphprox.experiments.barbell import in_the_plane, structure_classes
@@ -92,9 +92,7 @@ def links(trial: Trial, dataset: Dataset) -> Measured:
         with measured.timed("embed"):
             embedding = embedder.embed(split.graph, trial.seed)
         with measured.timed("evaluate"):
-            test = score_links(embedding, split.test_edges, split.test_non_edges)
-            chosen_by = score_links(embedding, split.validation_edges, split.validation_non_edges)
-            scores = {"auc": test.auc, "ap": test.ap, "validation_auc": chosen_by.auc, "validation_ap": chosen_by.ap}
+            scores = link_scores(embedding, split)
         for name in trial.experiment.metrics:
             measured.figures[name].append(scores[name])
     return measured

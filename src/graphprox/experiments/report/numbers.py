@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-METRICS = {"macro_f1": "macro-F1", "auc": "AUC", "ap": "AP"}
+METRICS = {"macro_f1": "macro-F1", "auc": "AUC", "ap": "AP", "cosine_auc": "AUC", "cosine_ap": "AP"}
 NONE = "–"  # where a number would stand, and there is none
 
 
