@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from benchmarks.measure import measure
-from benchmarks.training import Row, best_of
+from benchmarks.steps import Other, Row, best_of, compared
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -26,20 +26,13 @@ def run() -> Iterator[Row]:
 
 def of_graph(name: str) -> Iterator[Row]:
     ours, theirs, floor = (measure(call, name, repeat=2) for call in (our_step, pyg_step, products))
-    yield {
-        "what": f"GAT, one step, {name}",
-        "seconds": f"{ours.result:.4f}",
-        "reference": f"PyG's GATConv, dense X, same optimizer: {theirs.result:.4f} s",
-        "ratio": f"{theirs.result / ours.result:.1f} x faster",
-        "peak memory": f"{ours.peak_mb:,.0f} MB (reference: {theirs.peak_mb:,.0f} MB)",
-    }
-    yield {
-        "what": f"GAT, one step, {name}",
-        "seconds": f"{ours.result:.4f}",
-        "reference": f"its floor, the products of features and along edges alone: {floor.result:.4f} s",
-        "ratio": f"{ours.result / floor.result:.1f} x the floor",
-        "peak memory": "",
-    }
+    yield from compared(
+        f"GAT, one step, {name}",
+        ours,
+        Other("PyG's GATConv, dense X, same optimizer", theirs),
+        Other("the products of features and along edges alone", floor),
+        digits=4,
+    )
 
 
 def our_step(name: str) -> float:

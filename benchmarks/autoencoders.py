@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from benchmarks.measure import measure
-from benchmarks.training import Row, best_of
+from benchmarks.steps import Other, Row, best_of, compared
 
 if TYPE_CHECKING:
     from torch import nn
@@ -24,20 +24,13 @@ def run() -> Iterator[Row]:
 
 def of_graph(name: str) -> Iterator[Row]:
     ours, theirs, floor = (measure(call, name, repeat=2) for call in (our_step, pyg_step, rows_read))
-    yield {
-        "what": f"GAE, one step, {name}",
-        "seconds": f"{ours.result:.3f}",
-        "reference": f"the same layers, PyG's decoder: {theirs.result:.3f} s",
-        "ratio": f"{theirs.result / ours.result:.1f} x faster",
-        "peak memory": f"{ours.peak_mb:,.0f} MB (reference: {theirs.peak_mb:,.0f} MB)",
-    }
-    yield {
-        "what": f"GAE, one step, {name}",
-        "seconds": f"{ours.result:.3f}",
-        "reference": f"its floor, the rows of all pairs and the layers' sparse products: {floor.result:.3f} s",
-        "ratio": f"{ours.result / floor.result:.1f} x the floor",
-        "peak memory": "",
-    }
+    yield from compared(
+        f"GAE, one step, {name}",
+        ours,
+        Other("the same layers, PyG's decoder", theirs),
+        Other("the rows of all pairs and the layers' sparse products", floor),
+        digits=3,
+    )
 
 
 def our_step(name: str) -> float:

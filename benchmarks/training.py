@@ -6,13 +6,10 @@ Real graphs come from the directory that GRAPHPROX_DATA names; without it there 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from benchmarks.measure import measure
-
-Row = dict[str, object]
-STEPS = 12  # the best of so many counts, as another process may have a core at any moment
+from benchmarks.steps import Other, Row, best_of, compared
 
 
 def run() -> Iterator[Row]:
@@ -23,20 +20,13 @@ def run() -> Iterator[Row]:
 
 def of_preset(name: str) -> Iterator[Row]:
     ours, plain, floor = measure(our_step, name), measure(plain_step, name, repeat=2), measure(dense_products, name)
-    yield {
-        "what": f"one step, the paper's settings for {name}",
-        "seconds": f"{ours.result:.3f}",
-        "reference": f"two passes of PyG's GATConv, dense X, same loss and optimizer: {plain.result:.3f} s",
-        "ratio": f"{plain.result / ours.result:.1f} x faster",
-        "peak memory": f"{ours.peak_mb:,.0f} MB (reference: {plain.peak_mb:,.0f} MB)",
-    }
-    yield {
-        "what": f"one step, the paper's settings for {name}",
-        "seconds": f"{ours.result:.3f}",
-        "reference": f"its floor, the dense products of the step alone: {floor.result:.3f} s",
-        "ratio": f"{ours.result / floor.result:.2f} x the floor",
-        "peak memory": "",
-    }
+    yield from compared(
+        f"one step, the paper's settings for {name}",
+        ours,
+        Other("two passes of PyG's GATConv, dense X, same loss and optimizer", plain),
+        Other("the dense products of the step alone", floor),
+        digits=3,
+    )
 
 
 def our_step(name: str) -> float:
@@ -121,12 +111,3 @@ def dense_products(name: str) -> float:
 
 # The widest view every time, or the ratio would depend on which k chance draws.
 K_FIXED = {"views.k_min": 8, "views.k_max": 8}
-
-
-def best_of(call: Callable[[], object], *, times: int = STEPS) -> float:
-    seconds = []
-    for _ in range(times):
-        began = time.perf_counter()
-        call()
-        seconds.append(time.perf_counter() - began)
-    return min(seconds)
