@@ -347,11 +347,14 @@ import numpy as np
 
 from graphprox import synthetic
 from graphprox.baselines.deepwalk import DeepWalk
+from graphprox.baselines.gae import GAE
 from graphprox.baselines.line import LINE
 from graphprox.baselines.verse import VERSE
 
 graph = synthetic(nodes=140)
-methods = [DeepWalk(width=19, walks=2, length=8), LINE(width=19, rounds=5), VERSE(width=19, rounds=50)]
+methods = [
+    DeepWalk(width=19, walks=2, length=8), LINE(width=19, rounds=5), VERSE(width=19, rounds=50), GAE(width=19, epochs=3)
+]
 np.save(sys.argv[1], np.concatenate([method.embed(graph, seed=0) for method in methods]))
 """
 
