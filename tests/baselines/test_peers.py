@@ -163,9 +163,31 @@ def test_batch_norm_is_torchs():
         strict=True,
     ):
         torch.testing.assert_close(one, other)
-    torch.testing.assert_close(ours.running_mean, theirs.running_mean)
-    torch.testing.assert_close(ours.running_variance, theirs.running_var)
+
+
+def test_batch_norm_after_many_steps_is_torchs_too():
+    ours, theirs = BatchNorm(4, momentum=0.3).double(), nn.BatchNorm1d(4, momentum=0.3).double()
+    for seed in range(100):
+        ours(drawn(7, 4, seed=seed))
+        theirs(drawn(7, 4, seed=seed))
+    h = drawn(7, 4, seed=100)
     torch.testing.assert_close(ours.eval()(h), theirs.eval()(h))
+
+
+@pytest.mark.parametrize("steps", [1, 2, 30])
+def test_batch_norm_after_few_steps_goes_by_what_was_seen_alone(steps):
+    norm = BatchNorm(4, epsilon=0).double()
+    h = 1e-3 * drawn(7, 4) + 5
+    for _ in range(steps):
+        norm(h)
+    torch.testing.assert_close(norm.eval()(h), (h - h.mean(0)) / h.std(0))
+
+
+def test_batch_norm_that_saw_nothing_goes_by_the_rows_at_hand():
+    h = drawn(7, 4)
+    norm = BatchNorm(4, epsilon=0).double().eval()
+    torch.testing.assert_close(norm(h), standardised(h))
+    torch.testing.assert_close(norm(2 * h), standardised(h))  # and has still seen nothing
 
 
 def test_copies_lose_about_their_share():

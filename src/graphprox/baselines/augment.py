@@ -87,28 +87,35 @@ def standardised(h: Tensor) -> Tensor:
 class BatchNorm(nn.Module):
     """Columns standardised, then scaled and moved as is learned; after training, by the means seen in training.
 
-    Values and gradients are those of torch's BatchNorm1d.
+    In training, values and gradients are those of torch's BatchNorm1d. Its running averages begin at mean 0 and
+    variance 1, of which something is left for hundreds of steps: features whose rows sum to 1 have variances so small
+    that this beginning would rule the embedding. Here averages are of what was seen alone, as Adam corrects its own;
+    after as many steps as authors take, both are the same.
     """
 
     running_mean: Tensor
     running_variance: Tensor
+    seen: Tensor  # the weight of all that was averaged so far; 1 in the end
 
     def __init__(self, channels: int, *, momentum: float = 0.01, epsilon: float = 1e-5) -> None:
         super().__init__()
         self.weight, self.bias = nn.Parameter(torch.ones(channels)), nn.Parameter(torch.zeros(channels))
         self.momentum, self.epsilon = momentum, epsilon
         self.register_buffer("running_mean", torch.zeros(channels))
-        self.register_buffer("running_variance", torch.ones(channels))
+        self.register_buffer("running_variance", torch.zeros(channels))
+        self.register_buffer("seen", torch.zeros(()))
 
     def forward(self, h: Tensor) -> Tensor:
         """(rows, channels) as the input."""
-        if not self.training:
-            scale = self.weight * (self.running_variance + self.epsilon).rsqrt()
-            return h * scale + (self.bias - self.running_mean * scale)
+        if not self.training and self.seen > 0:
+            scale = self.weight * (self.running_variance / self.seen + self.epsilon).rsqrt()
+            return h * scale + (self.bias - self.running_mean / self.seen * scale)
         scaled, mean, variance = _Standardised.apply(h, self.epsilon)  # type: ignore[no-untyped-call]
-        unbiased = variance * (len(h) / (len(h) - 1))
-        self.running_mean.lerp_(mean, self.momentum)
-        self.running_variance.lerp_(unbiased, self.momentum)
+        if self.training:
+            unbiased = variance * (len(h) / (len(h) - 1))
+            self.running_mean.lerp_(mean, self.momentum)
+            self.running_variance.lerp_(unbiased, self.momentum)
+            self.seen += self.momentum * (1 - self.seen)
         return torch.addcmul(self.bias, scaled, self.weight)
 
 
