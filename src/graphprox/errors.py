@@ -12,7 +12,8 @@
     ├── StructuralFeaturesWarning  the graph has no features and got structural ones
     ├── LowRecallWarning           an approximate search missed more than a few neighbours
     ├── DamagedCheckpointWarning   a checkpoint is damaged, and an older one is used
-    └── IgnoredInputWarning        something that was given, such as edge weights, is not used
+    ├── IgnoredInputWarning        something that was given, such as edge weights, is not used
+    └── SameVectorsWarning         a training gave all nodes the same vector
 
 Every message is one sentence: the rule, what came, what to do.
 """
@@ -66,3 +67,7 @@ class DamagedCheckpointWarning(GraphproxWarning):
 
 class IgnoredInputWarning(GraphproxWarning):
     """Something that was given is not used."""
+
+
+class SameVectorsWarning(GraphproxWarning):
+    """A training gave all nodes the same vector."""

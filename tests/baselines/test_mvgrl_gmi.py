@@ -39,6 +39,7 @@ def ring(nodes: int, *, directed: bool = False, isolated: int = 0, seed: int = 0
 # -- all of them ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::graphprox.SameVectorsWarning")  # they are all alike
 @pytest.mark.parametrize("nodes", [2, 4])
 def test_all_may_be_joined_to_all(nodes: int) -> None:
     complete = Graph(np.eye(nodes), np.stack(np.nonzero(np.ones((nodes, nodes)))))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -40,6 +41,11 @@ class GAE(EmbeddingBaseline):
     # The authors' layers are 32 and 16 wide and see features as they are, which is for telling edges. Of classes wider
     # layers tell more, and features of rows that sum to 1, by ten points on validation nodes of CiteSeer:
     # graphprox tune CiteSeer --method gae --over normalize=none,rows --over hidden=32,256 --over width=16,64 --splits 3
+    # On BlogCatalog, of 66 neighbours a node, GAE then gives all nodes one vector from most seeds. Of validation nodes
+    # GAE tells 74 % and VGAE 75 % as below; 64 and 58 % at a rate of 1e-2; 50 and 61 % with scaled rows, by
+    # graphprox tune BlogCatalog --method gae --over normalize=none,rows --over learning_rate=1e-2,1e-3 --splits 20
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"BlogCatalog": {"normalize": "none", "learning_rate": 1e-3}}
+
     width: int = setting(64, least=1)
     hidden: int = setting(256, least=1)
     epochs: int = setting(200, least=0)

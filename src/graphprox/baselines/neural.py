@@ -20,6 +20,7 @@ from graphprox.memory import pages_kept
 from graphprox.nn.convolutions import GCN, Edges, in_neighbours
 from graphprox.nn.features import FeatureMatrix
 from graphprox.proximity.descriptors import Progress
+from graphprox.training.outcome import finite, told_apart
 
 
 @contextmanager
@@ -160,11 +161,9 @@ def minimise(
 
 
 def as_embedding(tensor: Tensor) -> FloatArray:
-    """A tensor as an array, refused unless every number is finite."""
+    """A tensor as an array, refused unless every number is finite; a warning if it tells no node from another."""
     embedding: FloatArray = tensor.detach().cpu().numpy().astype(np.float32, copy=False)
-    if not np.isfinite(embedding).all():
-        raise TrainingError("an embedding must be finite; training made numbers that are not: lower learning_rate")
-    return embedding
+    return told_apart(finite(embedding, "lower learning_rate"))
 
 
 def edge_index_of(graph: Graph) -> Tensor:

@@ -89,7 +89,7 @@ def preset_names(method: str) -> tuple[str, ...]:
     """The presets that a method takes, the default first.
 
     >>> preset_names("grace")
-    ('default', 'Cora', 'CiteSeer', 'PubMed', 'DBLP', 'CoauthorCS')
+    ('default', 'Cora', 'CiteSeer', 'PubMed', 'DBLP', 'CoauthorCS', 'BlogCatalog')
     """
     return tuple(dict.fromkeys(name for group in _member(method).presets for name in _PRESETS[group]))
 

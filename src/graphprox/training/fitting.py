@@ -14,6 +14,7 @@ from graphprox.proximity.descriptors import Progress
 from graphprox.proximity.ranking import Ranking
 from graphprox.proximity.views import rank_view
 from graphprox.training.model import Model, chosen_device
+from graphprox.training.outcome import told_apart
 from graphprox.training.recipe import Recipe
 from graphprox.training.store import CHECKPOINTS, METRICS, Metrics, Origin, prepared, save_model
 from graphprox.training.trainer import Step, train
@@ -71,7 +72,7 @@ def fit(
         resume=resume,
         on_step=_each(listeners),
     )
-    embedding = model.embed(graph)
+    embedding = told_apart(model.embed(graph))
     if folder is not None:
         Metrics(folder / METRICS, after=len(losses))  # an earlier training may have taken more steps
         save_model(folder, model, Origin.of(graph))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import warnings
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from graphprox.arrays import FloatArray
-from graphprox.errors import IgnoredInputWarning, ParameterError, TrainingError
+from graphprox.errors import IgnoredInputWarning, ParameterError
 from graphprox.graph import Graph
 from graphprox.nn.encoder import Encoder
 from graphprox.nn.features import FeatureMatrix
 from graphprox.nn.head import Head
+from graphprox.training.outcome import finite
 from graphprox.training.recipe import Recipe
 
 
@@ -67,13 +67,8 @@ class Model(nn.Module):
         edges = self.encoder.edges(
             graph.edge_index, self.edge_weight(graph), num_nodes=graph.num_nodes, device=self.device
         )
-        embedding: FloatArray = _on_cpu(self.encoder(projected, edges))
-        if not np.isfinite(embedding).all():
-            raise TrainingError(
-                "an embedding must be finite; the trained weights make numbers that are not: "
-                f"lower optimizer.learning_rate (now {self.recipe.optimizer.learning_rate:g})"
-            )
-        return embedding
+        remedy = f"lower optimizer.learning_rate (now {self.recipe.optimizer.learning_rate:g})"
+        return finite(_on_cpu(self.encoder(projected, edges)), remedy)
 
 
 def _on_cpu(tensor: Tensor) -> FloatArray:

@@ -57,7 +57,7 @@ def cost_table(findings: Findings) -> Table | None:
         return None
     lines = [Line(rows[row], tuple(map(_entry, of_row))) for row, of_row in costs.items() if any(of_row)]
     on = " or ".join(counted(each, "thread") for each in threads)
-    caption = f"Median processor seconds of one embedding, and peak memory of the process, on {on}"
+    caption = f"Median processor seconds of one training, and peak memory of the process, on {on}"
     return Table(caption, tuple(map(Heading, datasets)), tuple(lines))
 
 

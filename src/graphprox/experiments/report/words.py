@@ -25,6 +25,8 @@ LEGEND = f"""\
 - A table's last line of figures tells the rank of FT-GCL among the rows that were run here, by their means; FT-GCL
   with other settings stands aside.
 - "3 of 10 trainings" stands where not all of them have a record. Rows in which chance plays no part have one.
+  What learns from labels is trained anew on each split, as all methods are to predict links: one training is then one
+  on each of them.
 - _{PAPER_ONLY}_: methods of which the paper has figures and this page has none of its own.
 - What was chosen where: the penalty of a probe on the validation nodes of each split; the settings of each method on
   validation nodes of other splits than those reported on, as
