@@ -195,7 +195,8 @@ def test_names_that_are_not_known():
         recipe_for("ft-gcl", preset="citeser")
     with pytest.raises(
         ParameterError,
-        match=r"^GRACE has no preset 'Texas'; there are auto, default, Cora, CiteSeer, PubMed, DBLP, .*, BlogCatalog$",
+        match=r"^GRACE has no preset 'Texas'; "
+        r"there are auto, default, Cora, CiteSeer, PubMed, DBLP, CoauthorCS, BlogCatalog$",
     ):
         recipe_for("grace", preset="Texas")
 

@@ -1,7 +1,5 @@
 """What a training may leave behind."""
 
-import warnings
-
 import numpy as np
 import pytest
 import torch
@@ -42,13 +40,13 @@ def test_rounding_tells_no_node_from_another():
 
 @pytest.mark.parametrize("scale", [1e-20, 1e20])
 def test_small_and_large_numbers_tell_nodes_apart_as_well(scale):
-    with warnings.catch_warnings(action="error"):
-        told_apart(FINE * np.float32(scale))
+    fine = FINE * np.float32(scale)
+    assert told_apart(fine) is fine  # a warning would be an error
 
 
 def test_one_node_has_no_other_to_be_told_from():
-    with warnings.catch_warnings(action="error"):
-        told_apart(FINE[:1])
+    one = FINE[:1]
+    assert told_apart(one) is one
 
 
 def test_methods_tell_of_it():
