@@ -1,21 +1,21 @@
-# Each target sets up .venv by itself, and only anew when pyproject.toml or constraints.txt has changed.
+# Each target sets up .venv by itself, and updates it only when pyproject.toml or constraints.txt has changed.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format bench clean
+.PHONY: help demo test test-slow lint format docs docs-serve wheel wheel-test bench clean
 
-help: ## show what can be made
+help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-demo: $(READY) ## embed the embedded graph in five ways: a table of accuracies, and a picture in demo/
+demo: $(READY) ## embed the built-in graph in five ways: a table of accuracies, and a figure in demo/
 	@$(BIN)/graphprox demo --out demo
 
 test: $(READY) ## run the tests, with coverage
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile --cov --cov-report=term
 
-test-slow: $(READY) ## run the tests that take longer than the suite may
+test-slow: $(READY) ## run the slow tests
 	$(BIN)/python -m pytest -m slow
 
 lint: $(READY) ## check style and types
@@ -23,15 +23,28 @@ lint: $(READY) ## check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(READY) ## mend what style can be mended
+format: $(READY) ## fix style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(READY) ## build the documentation site in site/; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+docs-serve: $(READY) ## serve the documentation site, and rebuild it on every change
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
+wheel: $(READY) ## build the sdist and the wheel in dist/
+	rm -rf dist
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m build --outdir dist
+
+wheel-test: wheel ## install the wheel alone into an empty environment, and run the demo and a smoke test there
+	PYTHON=$(PYTHON) .ci/wheel-test
 
 bench: $(READY) ## measure speed and memory against a named reference
 	$(BIN)/python -m benchmarks
 
-clean: ## remove what the other targets made
-	rm -rf .venv .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis demo dist
+clean: ## remove everything the other targets made
+	rm -rf .venv .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis demo dist site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml constraints.txt

@@ -1,4 +1,4 @@
-"""One step of GAE against the same step with PyG's decoder, and against its floor, the rows that it must read.
+"""A training step of GAE against the same step with PyG's decoder, and against its floor: the rows that it must read.
 
 Real graphs come from the directory that GRAPHPROX_DATA names; without it there is nothing to measure.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from benchmarks.measure import measure
-from benchmarks.steps import Other, Row, best_of, compared
+from benchmarks.steps import Reference, Row, compare_step, time_best
 
 if TYPE_CHECKING:
     from torch import nn
@@ -19,84 +19,85 @@ if TYPE_CHECKING:
 def run() -> Iterator[Row]:
     if os.environ.get("GRAPHPROX_DATA"):
         for name in ("CoauthorCS", "BlogCatalog"):
-            yield from of_graph(name)
+            yield from compare_steps(name)
 
 
-def of_graph(name: str) -> Iterator[Row]:
-    ours, theirs, floor = (measure(call, name, repeat=2) for call in (our_step, pyg_step, rows_read))
-    yield from compared(
-        f"GAE, one step, {name}",
+def compare_steps(name: str) -> Iterator[Row]:
+    ours, theirs, floor = (measure(call, name, repeat=2) for call in (time_our_step, time_pyg_step, time_row_reads))
+    yield from compare_step(
+        f"GAE, one epoch, {name}",
         ours,
-        Other("the same layers, PyG's decoder", theirs),
-        Other("the rows of all pairs and the layers' sparse products", floor),
+        Reference("the same layers, PyG's decoder", theirs),
+        Reference("the rows of all pairs and the layers' sparse products", floor),
         digits=3,
     )
 
 
-def our_step(name: str) -> float:
-    """Seconds of a step of the baseline, the best of some."""
-    from graphprox.baselines.gae import InnerProducts
+def time_our_step(name: str) -> float:
+    """Return the seconds of the fastest of some steps of GAE."""
+    from graphprox.methods._edge_reconstruction import PairDecoder
 
-    return _step(name, InnerProducts())
+    return _time_step(name, PairDecoder())
 
 
-def pyg_step(name: str) -> float:
-    """Seconds of the same step, with the decoder of PyG."""
+def time_pyg_step(name: str) -> float:
+    """Return the seconds of the same step with PyG's decoder."""
     from torch_geometric.nn import InnerProductDecoder
 
-    return _step(name, InnerProductDecoder())
+    return _time_step(name, InnerProductDecoder())
 
 
-def _step(name: str, decoder: nn.Module) -> float:
+def _time_step(name: str, decoder: nn.Module) -> float:
     import torch
-    from torch_geometric.nn import GAE
+    from torch_geometric import nn as pyg
 
-    from graphprox import load
-    from graphprox.baselines import gae
-    from graphprox.baselines.neural import GCNLayers, Tensors
-    from graphprox.memory import pages_kept
+    from graphprox import GAE, load
+    from graphprox._utils.memory import keep_freed_memory
+    from graphprox.methods._edge_reconstruction import NonEdges, to_positive_pairs
+    from graphprox.methods._neural import GCNLayers, GraphTensors
 
     torch.set_num_threads(1)
-    graph, settings, rng = load(name).graph, gae.GAE(), torch.Generator().manual_seed(0)
-    tensors, edges, others = Tensors.of(graph), gae.edges_and_loops(graph), gae.NonEdges.of(graph)
-    model = GAE(GCNLayers([tensors.features.shape[1], settings.hidden, settings.width], rng=rng), decoder)
+    graph, settings, generator = load(name).graph, GAE(), torch.Generator().manual_seed(0)
+    tensors, positives, non_edges = GraphTensors.of(graph), to_positive_pairs(graph), NonEdges.of(graph)
+    channels = [graph.num_features, settings.hidden_channels, settings.n_components]
+    model = pyg.GAE(GCNLayers(channels, generator=generator), decoder)
     optimizer = torch.optim.Adam(model.parameters(), lr=settings.learning_rate)
 
     def step() -> None:
         optimizer.zero_grad()
         z = model.encode(tensors.features, tensors.edges)
-        model.recon_loss(z, edges, others.draw(edges.shape[1], rng)).backward()
+        model.recon_loss(z, positives, non_edges.sample(positives.shape[1], generator)).backward()
         optimizer.step()
 
-    with pages_kept():
-        return best_of(step)
+    with keep_freed_memory():
+        return time_best(step)
 
 
-def rows_read(name: str) -> float:
-    """Seconds of what a step cannot do without: both rows of each pair, there and back, and the sparse products."""
+def time_row_reads(name: str) -> float:
+    """Return the seconds that no step can save: reads of both rows of each pair, twice, and the sparse products."""
     import torch
 
-    from graphprox import load
-    from graphprox.baselines import gae
-    from graphprox.baselines.neural import Tensors
-    from graphprox.memory import pages_kept
+    from graphprox import GAE, load
+    from graphprox._utils.memory import keep_freed_memory
+    from graphprox.methods._edge_reconstruction import NonEdges, to_positive_pairs
+    from graphprox.methods._neural import GraphTensors
 
     torch.set_num_threads(1)
-    graph, settings, rng = load(name).graph, gae.GAE(), torch.Generator().manual_seed(0)
-    tensors, edges = Tensors.of(graph), gae.edges_and_loops(graph)
-    pairs = torch.cat([edges, gae.NonEdges.of(graph).draw(edges.shape[1], rng)], 1)
-    weight = torch.randn(tensors.features.shape[1], settings.hidden, requires_grad=True)
-    hidden, z = (torch.randn(graph.num_nodes, width) for width in (settings.hidden, settings.width))
+    graph, settings, generator = load(name).graph, GAE(), torch.Generator().manual_seed(0)
+    tensors, positives = GraphTensors.of(graph), to_positive_pairs(graph)
+    pairs = torch.cat([positives, NonEdges.of(graph).sample(positives.shape[1], generator)], 1)
+    weight = torch.randn(graph.num_features, settings.hidden_channels, requires_grad=True)
+    hidden, z = (torch.randn(graph.num_nodes, size) for size in (settings.hidden_channels, settings.n_components))
     pattern, values = tensors.edges.pattern, tensors.edges.values
     ends = pairs.reshape(-1)
     bags = torch.arange(0, len(ends), 64)
 
     def step() -> None:
-        tensors.features.times(weight).backward(hidden)
+        tensors.features.matmul(weight).backward(hidden)
         for h in (hidden, z):
-            pattern.times(values, h), pattern.transposed_times(values, h)
-        for _ in ("there", "back"):
+            pattern.matmul(values, h), pattern.transposed_matmul(values, h)
+        for _ in ("forward", "backward"):
             torch.nn.functional.embedding_bag(ends, z, bags, mode="sum")  # reads all rows, and writes next to nothing
 
-    with pages_kept():
-        return best_of(step)
+    with keep_freed_memory():
+        return time_best(step)

@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Measured:
-    """The best seconds of some repetitions, and the most memory that any of them took beyond what was there before."""
+    """The best seconds of some repetitions, and the largest peak of memory that any of them added."""
 
     seconds: float
     peak_mb: float
@@ -41,7 +41,7 @@ def _timed(call: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[float,
     result = call(*arguments)
     seconds = time.perf_counter() - start
     peak = _peak() - before
-    # Only figures are sent back: a graph would be pickled, and nobody wants it.
+    # Only figures are sent back: pickling a graph would take time and memory.
     return seconds, peak, result if isinstance(result, float | dict) else None
 
 

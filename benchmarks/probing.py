@@ -1,7 +1,7 @@
-"""Probes of one embedding, against the plain way with scikit-learn, and against that with torch.
+"""Probes of one embedding, against the same fits by scikit-learn and by torch.
 
-The embedding is that of a GCN without training: of Cora, where GRAPHPROX_DATA names a directory of data sets, and else
-of a synthetic graph of as many nodes.
+The embedding is that of an untrained GCN on Cora, if GRAPHPROX_DATA names a directory of data sets, or on a synthetic
+graph of the same size.
 """
 
 from __future__ import annotations
@@ -19,164 +19,169 @@ import numpy as np
 from benchmarks.measure import Measured, measure
 
 Row = dict[str, object]
-NODES, WIDTH = 2_708, 512
-SPLITS, DESCENTS = 100, 3  # on how many splits either kind of probe is measured
+NODES, CHANNELS = 2_708, 512
+LINEAR_SPLITS, DGI_SPLITS = 100, 3  # number of splits that a probe is measured on
 
 
 def run() -> Iterator[Row]:
-    """A row for each reference; all probe the same embedding on the same splits."""
+    """Yield a row for each reference; all probe the same embedding on the same splits."""
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder, "embedding.npy"))
-        np.save(path, embedding_of(_graph()))
-        ours = measure(probed, path, repeat=2)
-        for what, plain in PLAIN.items():
-            reference = f"scikit-learn's LogisticRegression for every C, {what}"
-            yield _compared(f"{SPLITS} probes", ours, reference, measure(plain, path, repeat=2))
-        yield _compared(
-            f"{DESCENTS} probes by steps of Adam",
-            measure(descended, path, repeat=2),
-            "torch's own layer and optimizer for every decay",
-            measure(descended_by_torch, path, repeat=2),
+        np.save(path, embed_untrained(_load_graph()))
+        ours = measure(fit_linear_probes, path, repeat=2)
+        for how, fit in REFERENCES.items():
+            reference = f"scikit-learn's LogisticRegression for every C, {how}"
+            yield _compare(f"{LINEAR_SPLITS} linear probes", ours, reference, measure(fit, path, repeat=2))
+        yield _compare(
+            f"{DGI_SPLITS} probes of the protocol dgi",
+            measure(fit_dgi_probes, path, repeat=2),
+            "torch's layer and optimizer for every weight decay",
+            measure(fit_torch_layers, path, repeat=2),
         )
 
 
-def _compared(what: str, ours: Measured, reference: str, plain: Measured) -> Row:
-    mine, other = ours.result, plain.result
+def _compare(what: str, ours: Measured, reference: str, theirs: Measured) -> Row:
+    mine, other = ours.result, theirs.result
     return {
-        "what": f"{what}, {NODES:,} x {WIDTH} of {_name()}, accuracy {100 * mine['accuracy']:.2f} %",
+        "what": f"{what}, {NODES:,} x {CHANNELS} of {_graph_name()}, accuracy {100 * mine['accuracy']:.2f} %",
         "seconds": f"{mine['seconds']:.1f}",
         "reference": f"{reference}: {other['seconds']:.1f} s, accuracy {100 * other['accuracy']:.2f} %",
         "ratio": f"{mine['seconds'] / other['seconds']:.2f} x the time",
-        "peak memory": f"{ours.peak_mb:,.0f} MB (reference: {plain.peak_mb:,.0f} MB)",
+        "peak memory": f"{ours.peak_mb:,.0f} MB (reference: {theirs.peak_mb:,.0f} MB)",
     }
 
 
-# -- the embedding ----------------------------------------------------------------------------------------------------
+# -- the embedding --------------------------------------------------------------------------------------------------
 
 
-def _name() -> str:
+def _graph_name() -> str:
     return "Cora" if os.environ.get("GRAPHPROX_DATA") else f"synthetic:nodes={NODES}"
 
 
-def _graph() -> Any:
+def _load_graph() -> Any:
     from graphprox import load
 
-    return load(_name()).graph
+    return load(_graph_name()).graph
 
 
-def embedding_of(graph: Any) -> Any:
-    """Two layers of a GCN with random weights, (nodes, WIDTH)."""
+def embed_untrained(graph: Any) -> Any:
+    """Return the output of two GCN layers with random weights, (n_nodes, CHANNELS)."""
     import scipy.sparse as sp
 
     rng = np.random.default_rng(0)
     adjacency = graph.to_scipy() + sp.eye_array(graph.num_nodes)
     scale = sp.diags_array(adjacency.sum(axis=1) ** -0.5)
     rows = graph.x
-    for width in (rows.shape[1], WIDTH):
-        weight = rng.normal(scale=(2 / (width + WIDTH)) ** 0.5, size=(width, WIDTH))
+    for channels in (rows.shape[1], CHANNELS):
+        weight = rng.normal(scale=(2 / (channels + CHANNELS)) ** 0.5, size=(channels, CHANNELS))
         rows = np.maximum(scale @ (adjacency @ (scale @ (rows @ weight))), 0)
     return rows.astype(np.float32)
 
 
-# -- what is measured -------------------------------------------------------------------------------------------------
+# -- measured functions ---------------------------------------------------------------------------------------------
 
 
-def probed(path: str) -> dict[str, float]:
-    from graphprox.evaluation.probe import probe
+def fit_linear_probes(path: str) -> dict[str, float]:
+    from graphprox.evaluation.probe import LinearProbe
 
-    return _over_splits(path, lambda rows, y, split: probe(rows, y, split).accuracy)
-
-
-def descended(path: str) -> dict[str, float]:
-    from graphprox.evaluation.descent import descent_probe
-
-    return _over_splits(path, lambda rows, y, split: descent_probe(rows, y, split).accuracy, count=DESCENTS)
+    return _over_splits(path, lambda rows, y, split: LinearProbe().evaluate(rows, y, split).accuracy)
 
 
-def descended_by_torch(path: str) -> dict[str, float]:
+def fit_dgi_probes(path: str) -> dict[str, float]:
+    from graphprox.evaluation.dgi_probe import DGIProbe
+
+    return _over_splits(path, lambda rows, y, split: DGIProbe().evaluate(rows, y, split).accuracy, count=DGI_SPLITS)
+
+
+def fit_torch_layers(path: str) -> dict[str, float]:
     import torch
     from torch.nn.functional import cross_entropy
 
-    from graphprox.evaluation.descent import LEARNING_RATE, STEPS, WEIGHT_DECAYS
+    from graphprox.evaluation.dgi_probe import DGIProbe
+
+    probe = DGIProbe()
 
     def accuracy(embedding: Any, y: Any, split: Any) -> float:
         x, labels = torch.tensor(embedding).double(), torch.tensor(y)
-        train, validation, test = map(torch.tensor, (split.train, split.validation, split.test))
-        rows, truth, others, asked = x[train], labels[train], x[validation], labels[validation]
-        best, highest = torch.nn.Module(), (-1.0, 0.0)
-        for decay in WEIGHT_DECAYS:
-            layer = torch.nn.Linear(WIDTH, int(labels.max()) + 1).double()
+        train, val, test = map(torch.tensor, (split.train, split.val, split.test))
+        rows, targets, val_rows, val_targets = x[train], labels[train], x[val], labels[val]
+        best_layer, best = torch.nn.Module(), (-1.0, 0.0)
+        for weight_decay in probe.weight_decays:
+            layer = torch.nn.Linear(CHANNELS, int(labels.max()) + 1).double()
             for parameter in layer.parameters():
                 torch.nn.init.zeros_(parameter)
-            optimizer = torch.optim.Adam(layer.parameters(), lr=LEARNING_RATE, weight_decay=decay)
-            for _ in range(STEPS):
+            optimizer = torch.optim.Adam(layer.parameters(), lr=probe.learning_rate, weight_decay=weight_decay)
+            for _ in range(probe.epochs):
                 optimizer.zero_grad()
-                cross_entropy(layer(rows), truth).backward()  # type: ignore[no-untyped-call]
+                cross_entropy(layer(rows), targets).backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
                 with torch.no_grad():
-                    scores = layer(others)
-                    found = (float((scores.argmax(1) == asked).double().mean()), -float(cross_entropy(scores, asked)))
-                if found > highest:
-                    best, highest = copy.deepcopy(layer), found
-        return float((best(x[test]).argmax(1) == labels[test]).double().mean())
+                    scores = layer(val_rows)
+                    val_accuracy = float((scores.argmax(1) == val_targets).double().mean())
+                    quality = (val_accuracy, -float(cross_entropy(scores, val_targets)))
+                if quality > best:
+                    best_layer, best = copy.deepcopy(layer), quality
+        return float((best_layer(x[test]).argmax(1) == labels[test]).double().mean())
 
-    torch.set_num_threads(1)  # as ours
-    return _over_splits(path, accuracy, count=DESCENTS)
-
-
-def probed_to_the_same_tolerance(path: str) -> dict[str, float]:
-    from graphprox.evaluation.probe import TOLERANCE
-
-    return _plainly(path, np.float64, max_iter=10_000, tol=TOLERANCE)
+    torch.set_num_threads(1)  # as our probe
+    return _over_splits(path, accuracy, count=DGI_SPLITS)
 
 
-def probed_by_default(path: str) -> dict[str, float]:
-    return _plainly(path, np.float32, max_iter=1000)
+def fit_regressions_to_the_same_tolerance(path: str) -> dict[str, float]:
+    from graphprox.evaluation.probe import LinearProbe
+
+    return _fit_regressions(path, np.float64, max_iter=10_000, tol=LinearProbe().tol)
 
 
-PLAIN = {
-    "in all dimensions, to the same tolerance": probed_to_the_same_tolerance,
-    "with its default tolerance, in single precision": probed_by_default,
+def fit_regressions_by_default(path: str) -> dict[str, float]:
+    return _fit_regressions(path, np.float32, max_iter=1000)
+
+
+REFERENCES = {
+    "in all dimensions, to the same tolerance": fit_regressions_to_the_same_tolerance,
+    "with its default tolerance, in single precision": fit_regressions_by_default,
 }
 
 
-def _plainly(path: str, dtype: Any, **options: Any) -> dict[str, float]:
+def _fit_regressions(path: str, dtype: Any, **options: Any) -> dict[str, float]:
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import normalize
 
-    from graphprox.evaluation.inputs import one_thread
-    from graphprox.evaluation.probe import STRENGTHS
+    from graphprox.evaluation._inputs import single_threaded
+    from graphprox.evaluation.probe import LinearProbe
 
     def accuracy(embedding: Any, y: Any, split: Any) -> float:
         rows = normalize(embedding.astype(dtype))
-        fitted = [LogisticRegression(C=c, **options).fit(rows[split.train], y[split.train]) for c in STRENGTHS]
-        right = [each.score(rows[split.validation], y[split.validation]) for each in fitted]
-        return float(fitted[int(np.argmax(right))].score(rows[split.test], y[split.test]))
+        fitted = [LogisticRegression(C=c, **options).fit(rows[split.train], y[split.train]) for c in LinearProbe().cs]
+        accuracies = [each.score(rows[split.val], y[split.val]) for each in fitted]
+        return float(fitted[int(np.argmax(accuracies))].score(rows[split.test], y[split.test]))
 
-    # As ours does: two threads would wait for each other, and the reference would look worse than it is.
-    with one_thread():
+    # As our probe: with more threads the reference would be slower than it can be.
+    with single_threaded():
         return _over_splits(path, accuracy)
 
 
-def _over_splits(path: str, accuracy: Callable[[Any, Any, Any], float], *, count: int = SPLITS) -> dict[str, float]:
-    """Seconds of all probes, without those of reading, and their mean accuracy."""
+def _over_splits(
+    path: str, accuracy: Callable[[Any, Any, Any], float], *, count: int = LINEAR_SPLITS
+) -> dict[str, float]:
+    """Return the seconds of all probes, without those of loading, and their mean accuracy."""
     from graphprox import random_split
 
-    rows, graph = np.load(path), _graph()
-    splits = [random_split(graph, seed=each) for each in range(count)]
-    began = time.perf_counter()
-    found = [accuracy(rows, graph.y, split) for split in splits]
-    return {"seconds": time.perf_counter() - began, "accuracy": float(np.mean(found))}
+    rows, graph = np.load(path), _load_graph()
+    splits = [random_split(graph, random_state=each) for each in range(count)]
+    start = time.perf_counter()
+    accuracies = [accuracy(rows, graph.y, split) for split in splits]
+    return {"seconds": time.perf_counter() - start, "accuracy": float(np.mean(accuracies))}
 
 
 def _warm_up() -> None:
-    """What scikit-learn loads on first use does not count."""
+    """Import what scikit-learn loads on first use."""
     from graphprox import random_split, synthetic
-    from graphprox.evaluation.probe import probe
+    from graphprox.evaluation.probe import LinearProbe
 
     graph = synthetic(nodes=140)
-    probe(graph.x, graph.y, random_split(graph, seed=0))
+    LinearProbe().evaluate(graph.x, graph.y, random_split(graph, random_state=0))
 
 
-for each in (probed, *PLAIN.values(), descended, descended_by_torch):
+for each in (fit_linear_probes, *REFERENCES.values(), fit_dgi_probes, fit_torch_layers):
     each.warm_up = _warm_up

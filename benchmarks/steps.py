@@ -1,4 +1,4 @@
-"""What benchmarks of a training step share: how a step is timed, and the two rows that hold it to account."""
+"""Helpers of the benchmarks of training steps: timing, and rows against a reference and against a lower bound."""
 
 from __future__ import annotations
 
@@ -9,44 +9,43 @@ from typing import NamedTuple
 from benchmarks.measure import Measured
 
 Row = dict[str, object]
-STEPS = 12  # the best of so many counts, as another process may have a core at any moment
+REPETITIONS = 12  # the best one counts, because other processes may use the cores at any time
 
 
-class Other(NamedTuple):
-    """What a step is held against: in words, and measured; the result is the seconds of one step."""
+class Reference(NamedTuple):
+    """What a step is compared with; the result of its measurement is the time of one step in seconds."""
 
-    words: str
+    description: str
     measured: Measured
 
 
-def compared(what: str, ours: Measured, reference: Other, floor: Other, *, digits: int) -> Iterator[Row]:
-    """A step beside a reference, and beside the least that it could take."""
+def compare_step(what: str, ours: Measured, reference: Reference, floor: Reference, *, digits: int) -> Iterator[Row]:
+    """Yield a row that compares a step with a reference, and one that compares it with a lower bound."""
 
-    def shown(seconds: float) -> str:
+    def to_text(seconds: float) -> str:
         return f"{seconds:.{digits}f}"
 
-    (plain, theirs), (least, bound) = reference, floor
     yield {
         "what": what,
-        "seconds": shown(ours.result),
-        "reference": f"{plain}: {shown(theirs.result)} s",
-        "ratio": f"{theirs.result / ours.result:.1f} x faster",
-        "peak memory": f"{ours.peak_mb:,.0f} MB (reference: {theirs.peak_mb:,.0f} MB)",
+        "seconds": to_text(ours.result),
+        "reference": f"{reference.description}: {to_text(reference.measured.result)} s",
+        "ratio": f"{reference.measured.result / ours.result:.1f} x faster",
+        "peak memory": f"{ours.peak_mb:,.0f} MB (reference: {reference.measured.peak_mb:,.0f} MB)",
     }
     yield {
         "what": what,
-        "seconds": shown(ours.result),
-        "reference": f"its floor, {least}: {shown(bound.result)} s",
-        "ratio": f"{ours.result / bound.result:.2f} x the floor",
+        "seconds": to_text(ours.result),
+        "reference": f"its floor, {floor.description}: {to_text(floor.measured.result)} s",
+        "ratio": f"{ours.result / floor.measured.result:.2f} x the floor",
         "peak memory": "",
     }
 
 
-def best_of(call: Callable[[], object], *, times: int = STEPS) -> float:
-    """Seconds of a call, the best of some."""
+def time_best(call: Callable[[], object], *, repetitions: int = REPETITIONS) -> float:
+    """Return the best time of some calls, in seconds."""
     seconds = []
-    for _ in range(times):
-        began = time.perf_counter()
+    for _ in range(repetitions):
+        start = time.perf_counter()
         call()
-        seconds.append(time.perf_counter() - began)
+        seconds.append(time.perf_counter() - start)
     return min(seconds)

@@ -1,113 +1,124 @@
-"""One step of training, against the plain way in PyG and against its floor, the dense products alone.
+"""A training step of FT-GCL against a plain implementation in PyG, and against a lower bound, the dense products alone.
 
-Real graphs come from the directory that GRAPHPROX_DATA names; without it there is nothing to measure.
+Real graphs are read from the directory GRAPHPROX_DATA; without it nothing is measured.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import count
+from typing import TYPE_CHECKING
 
 from benchmarks.measure import measure
-from benchmarks.steps import Other, Row, best_of, compared
+from benchmarks.steps import Reference, Row, compare_step, time_best
+
+if TYPE_CHECKING:
+    from graphprox.ftgcl.recipe import Recipe
 
 
 def run() -> Iterator[Row]:
     if os.environ.get("GRAPHPROX_DATA"):
         for name in ("Cora", "CoauthorCS"):
-            yield from of_preset(name)
+            yield from compare_on(name)
 
 
-def of_preset(name: str) -> Iterator[Row]:
-    ours, plain, floor = measure(our_step, name), measure(plain_step, name, repeat=2), measure(dense_products, name)
-    yield from compared(
-        f"one step, the paper's settings for {name}",
+def compare_on(name: str) -> Iterator[Row]:
+    ours, plain = measure(time_our_step, name), measure(time_plain_step, name, repeat=2)
+    floor = measure(time_dense_products, name)
+    yield from compare_step(
+        f"one epoch, the paper's settings for {name}",
         ours,
-        Other("two passes of PyG's GATConv, dense X, same loss and optimizer", plain),
-        Other("the dense products of the step alone", floor),
+        Reference("two passes of PyG's GATConv, dense X, same loss and optimizer", plain),
+        Reference("the dense products of the epoch alone", floor),
         digits=3,
     )
 
 
-def our_step(name: str) -> float:
-    """Seconds of a step, the best of some, both views among them."""
+def time_our_step(name: str) -> float:
+    """Return the best time of a step, with both views, in seconds."""
     import torch
 
     from graphprox import load
-    from graphprox.memory import pages_kept
-    from graphprox.methods.family import recipe_for
-    from graphprox.training.fitting import ranked_views
-    from graphprox.training.trainer import Trainer
+    from graphprox._utils.memory import keep_freed_memory
+    from graphprox.ftgcl.fit import rank_views
+    from graphprox.ftgcl.trainer import Trainer
 
-    graph, recipe = load(name).graph.without_labels(), recipe_for("ft-gcl", preset=f"{name}-paper", overrides=K_FIXED)
-    trainer = Trainer(graph, ranked_views(graph, recipe), recipe, device=torch.device("cpu"))
-    with pages_kept():
-        return best_of(trainer.step)
+    graph, recipe = load(name).graph.without_labels(), make_recipe(name)
+    trainer = Trainer(graph, rank_views(graph, recipe), recipe, device=torch.device("cpu"))
+    with keep_freed_memory():
+        return time_best(trainer.step)
 
 
-def plain_step(name: str) -> float:
-    """Seconds of the same step as PyG's users would write it."""
+def time_plain_step(name: str) -> float:
+    """Return the time of the same step written with PyG, in seconds."""
     import torch
     from torch_geometric.nn import GATConv
 
     from graphprox import load
-    from graphprox.methods.family import recipe_for
-    from graphprox.training.fitting import ranked_views
-    from graphprox.training.trainer import contrast
+    from graphprox.ftgcl.fit import rank_views
+    from graphprox.nn.objectives import OBJECTIVES
 
-    graph, recipe = load(name).graph.without_labels(), recipe_for("ft-gcl", preset=f"{name}-paper", overrides=K_FIXED)
-    rankings = ranked_views(graph, recipe)
-    width, projected, k = recipe.encoder.width, recipe.head.width, recipe.views.k_max
-    views = [torch.tensor(rankings[view].graph(k)) for view in ("feature", "topology")]
+    graph, recipe = load(name).graph.without_labels(), make_recipe(name)
+    rankings, objective = rank_views(graph, recipe), OBJECTIVES[recipe.objective.name]
+    channels, projected = recipe.encoder.n_components, recipe.head.out_channels
+    views = [torch.tensor(rankings[view].edge_index(K)) for view in ("feature", "topology")]
     edges, x = torch.tensor(graph.edge_index), torch.tensor(graph.x.toarray())
     x = x / x.sum(1, keepdim=True).clamp(min=1)
-    first, second = GATConv(graph.num_features, width), GATConv(width, width)
+    first, second = GATConv(graph.num_features, channels), GATConv(channels, channels)
     activations = {
         "elu": lambda: torch.nn.ELU(),
         "relu": lambda: torch.nn.ReLU(),
-        "prelu": lambda: torch.nn.PReLU(width),
+        "prelu": lambda: torch.nn.PReLU(channels),
     }
     inner, outer = (activations[recipe.encoder.activation]() for _ in range(2))
-    head = torch.nn.Sequential(torch.nn.Linear(width, projected), torch.nn.ELU(), torch.nn.Linear(projected, projected))
+    head = torch.nn.Sequential(
+        torch.nn.Linear(channels, projected), torch.nn.ELU(), torch.nn.Linear(projected, projected)
+    )
     parameters = [p for part in (first, second, inner, outer, head) for p in part.parameters()]
     optimizer = torch.optim.Adam(
         parameters, lr=recipe.optimizer.learning_rate, weight_decay=recipe.optimizer.weight_decay
     )
-    turn = iter(range(10**6))
+    epochs = count()
 
     def step() -> None:
-        pair = edges, views[next(turn) % 2]
+        pair = edges, views[next(epochs) % 2]
         outputs = [head(outer(second(inner(first(x, each)), each))) for each in pair]
-        loss = contrast(*outputs, recipe.objective)
+        loss = objective(*outputs, recipe.objective)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
 
-    return best_of(step, times=4)
+    return time_best(step, repetitions=4)
 
 
-def dense_products(name: str) -> float:
-    """Seconds of all the dense matrix products that a step cannot do without, and of nothing else."""
+def time_dense_products(name: str) -> float:
+    """Return the time of the dense matrix products of a step, in seconds."""
     import torch
 
     from graphprox import load
-    from graphprox.memory import pages_kept
-    from graphprox.methods.family import recipe_for
+    from graphprox._utils.memory import keep_freed_memory
 
-    recipe, nodes = recipe_for("ft-gcl", preset=f"{name}-paper"), load(name).graph.num_nodes
-    width, projected = recipe.encoder.width, recipe.head.width
-    shapes = [(width, width), (width, projected), (projected, projected)]  # second layer, and the head's two
-    layers = [(torch.randn(nodes, a), torch.randn(a, b), torch.randn(nodes, b)) for a, b in shapes]
-    channels, similar = torch.randn(nodes, projected), torch.randn(projected, projected)
+    recipe, num_nodes = make_recipe(name), load(name).graph.num_nodes
+    channels, projected = recipe.encoder.n_components, recipe.head.out_channels
+    shapes = [(channels, channels), (channels, projected), (projected, projected)]  # second layer, and both of the head
+    layers = [(torch.randn(num_nodes, a), torch.randn(a, b), torch.randn(num_nodes, b)) for a, b in shapes]
+    output, similarities = torch.randn(num_nodes, projected), torch.randn(projected, projected)
 
     def products() -> None:
         for inputs, weight, gradient in layers * 2:  # the graph and the view
             inputs @ weight, gradient @ weight.T, inputs.T @ gradient
-        channels.T @ channels, channels @ similar, channels @ similar.T  # the loss and its gradients
+        output.T @ output, output @ similarities, output @ similarities.T  # the loss and its gradients
 
-    with pages_kept():
-        return best_of(products)
+    with keep_freed_memory():
+        return time_best(products)
 
 
-# The widest view every time, or the ratio would depend on which k chance draws.
-K_FIXED = {"views.k_min": 8, "views.k_max": 8}
+def make_recipe(name: str) -> Recipe:
+    """Return the settings that the paper prints for a data set, with a fixed k."""
+    from graphprox.ftgcl.estimators import FTGCL
+
+    return FTGCL.from_preset(f"{name}-paper").recipe().with_overrides({"views.k_min": K, "views.k_max": K})
+
+
+K = 8  # the same in every step: otherwise the ratio would depend on the sampled k

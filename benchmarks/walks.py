@@ -1,9 +1,10 @@
-"""DeepWalk against gensim's word2vec, fed by walks in plain Python over networkx, on one thread; and against its floor.
+"""DeepWalk against gensim's word2vec on walks in plain Python, on one thread, and against its minimal work.
 
-The reference reads a share of the walks of PubMed, and its seconds are scaled up: whole, it takes many minutes. On Cora
-both read all walks, and the accuracy of both is told. Another share: ``python -m benchmarks.walks --share 0.5``.
+The reference trains on a share of the walks of PubMed and its seconds are extrapolated, as all walks take many minutes.
+On Cora both use all walks, and the accuracy of both is shown. Set the share by
+``python -m benchmarks.walks --share 0.5``.
 
-Real graphs come from the directory that GRAPHPROX_DATA names; without it there is nothing to measure.
+Real graphs are read from the directory in GRAPHPROX_DATA; without it, nothing is measured.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from benchmarks.measure import Measured, measure
 
 Row = dict[str, object]
 SHARE = 0.1
-WALKS, LENGTH, WINDOW, WIDTH, NEGATIVES, EPOCHS = 10, 80, 10, 128, 5, 1
+WALKS, LENGTH, WINDOW, N_COMPONENTS, NEGATIVES, EPOCHS = 10, 80, 10, 128, 5, 1
 SEED, SPLITS = 0, 10
 
 
@@ -32,60 +33,60 @@ def run(share: float = SHARE) -> Iterator[Row]:
         return
     if importlib.util.find_spec("gensim") is None:
         sys.exit("the benchmark of walks needs gensim, which is not installed: pip install 'graphprox[bench]'")
-    yield quality("Cora")
-    ours = measure(our_deepwalk, "PubMed", False, repeat=2)
-    theirs = measure(deepwalk_with_gensim, "PubMed", False, share, repeat=1)
+    yield compare_accuracy("Cora")
+    ours = measure(run_deepwalk, "PubMed", False, repeat=2)
+    theirs = measure(run_gensim, "PubMed", False, share, repeat=1)
     yield from against_gensim("PubMed", ours, theirs, share)
     yield against_floor("PubMed", ours)
 
 
-# -- what is measured -------------------------------------------------------------------------------------------------
+# -- measurements ---------------------------------------------------------------------------------------------------
 
 
-def our_deepwalk(name: str, probed: bool) -> dict[str, float]:
-    """Seconds of walks and of training on one thread, and the accuracy where it is asked for."""
+def run_deepwalk(name: str, with_accuracy: bool) -> dict[str, float]:
+    """Return the seconds of walks and of training on one thread, and the accuracy on request."""
     import numba
 
     from graphprox import load, synthetic
-    from graphprox.baselines.skipgram import skip_gram
-    from graphprox.proximity.walks import random_walks
+    from graphprox.methods._skipgram import train_skip_gram
+    from graphprox.views.local_structure.walks import random_walks
 
     numba.config.NUMBA_NUM_THREADS = 1
 
-    def embed(graph: Any, told: dict[str, float]) -> Any:
-        rng, began = np.random.default_rng(SEED), time.perf_counter()
-        walks = random_walks(graph, rng, walks=WALKS, length=LENGTH - 1).reshape(-1, LENGTH)
-        told["walks"] = time.perf_counter() - began
-        options = {"width": WIDTH, "window": WINDOW, "negatives": NEGATIVES, "epochs": EPOCHS}
-        vectors = skip_gram(walks, rng, nodes=graph.num_nodes, **options)
-        told["training"] = time.perf_counter() - began - told["walks"]
+    def embed(graph: Any, figures: dict[str, float]) -> Any:
+        rng, start = np.random.default_rng(SEED), time.perf_counter()
+        walks = random_walks(graph, rng, num_walks=WALKS, walk_length=LENGTH - 1).reshape(-1, LENGTH)
+        figures["walks"] = time.perf_counter() - start
+        options = {"n_components": N_COMPONENTS, "window_size": WINDOW, "num_negatives": NEGATIVES, "epochs": EPOCHS}
+        vectors = train_skip_gram(walks, rng, num_nodes=graph.num_nodes, **options)
+        figures["training"] = time.perf_counter() - start - figures["walks"]
         return vectors
 
-    embed(synthetic(nodes=140), {})  # compiled code is loaded
-    told: dict[str, float] = {}
+    embed(synthetic(nodes=140), {})  # load compiled code
+    figures: dict[str, float] = {}
     graph = load(name).graph
-    vectors = embed(graph, told)
-    if probed:
-        told["accuracy"] = _accuracy(vectors, graph)
-    return told
+    vectors = embed(graph, figures)
+    if with_accuracy:
+        figures["accuracy"] = _accuracy(vectors, graph)
+    return figures
 
 
-def deepwalk_with_gensim(name: str, probed: bool, share: float) -> dict[str, float]:
-    """The same of a share of the walks, the seconds scaled up to all."""
+def run_gensim(name: str, with_accuracy: bool, share: float) -> dict[str, float]:
+    """Return the same figures for a share of the walks, with seconds extrapolated to all of them."""
     import networkx as nx
     from gensim.models import Word2Vec
 
     from graphprox import load
 
     graph = load(name).graph
-    linked = nx.empty_graph(graph.num_nodes)
-    linked.add_edges_from(graph.edges_once().T.tolist())
-    began = time.perf_counter()
-    walks = _plain_walks(linked, round(share * WALKS * graph.num_nodes))
+    plain = nx.empty_graph(graph.num_nodes)
+    plain.add_edges_from(graph.edges_once().T.tolist())
+    start = time.perf_counter()
+    walks = _walk_in_python(plain, round(share * WALKS * graph.num_nodes))
     walked = time.perf_counter()
     model = Word2Vec(
         walks,
-        vector_size=WIDTH,
+        vector_size=N_COMPONENTS,
         window=WINDOW,
         negative=NEGATIVES,
         epochs=EPOCHS,
@@ -96,67 +97,67 @@ def deepwalk_with_gensim(name: str, probed: bool, share: float) -> dict[str, flo
         workers=1,
         seed=SEED,
     )
-    told = {"walks": (walked - began) / share, "training": (time.perf_counter() - walked) / share}
-    if probed:
-        told["accuracy"] = _accuracy(np.stack([model.wv[str(node)] for node in range(graph.num_nodes)]), graph)
-    return told
+    figures = {"walks": (walked - start) / share, "training": (time.perf_counter() - walked) / share}
+    if with_accuracy:
+        figures["accuracy"] = _accuracy(np.stack([model.wv[str(node)] for node in range(graph.num_nodes)]), graph)
+    return figures
 
 
-def _plain_walks(graph: Any, wanted: int) -> list[list[str]]:
-    """Walks from every node in turn, in a new order every time, as word2vec takes them: lists of strings."""
-    neighbours = {node: list(graph.neighbors(node)) for node in graph}
-    drawn, starts = random.Random(SEED), list(neighbours)
+def _walk_in_python(graph: Any, count: int) -> list[list[str]]:
+    """Return walks from every node, in a new order in each pass, as lists of strings for word2vec."""
+    neighbors = {node: list(graph.neighbors(node)) for node in graph}
+    rng, starts = random.Random(SEED), list(neighbors)
     walks: list[list[str]] = []
-    while len(walks) < wanted:
-        drawn.shuffle(starts)
-        for start in starts[: wanted - len(walks)]:
+    while len(walks) < count:
+        rng.shuffle(starts)
+        for start in starts[: count - len(walks)]:
             walk = [start]
-            while len(walk) < LENGTH and neighbours[walk[-1]]:
-                walk.append(drawn.choice(neighbours[walk[-1]]))
+            while len(walk) < LENGTH and neighbors[walk[-1]]:
+                walk.append(rng.choice(neighbors[walk[-1]]))
             walks.append(list(map(str, walk)))
     return walks
 
 
 def _accuracy(vectors: Any, graph: Any) -> float:
-    """Of the probe, the mean over some random splits."""
+    """Return the mean accuracy of a linear probe over random splits."""
     from graphprox import random_split
-    from graphprox.evaluation.probe import probe
+    from graphprox.evaluation.probe import LinearProbe
 
-    splits = [random_split(graph, seed=seed) for seed in range(SPLITS)]
-    return float(np.mean([probe(vectors, graph.y, split).accuracy for split in splits]))
+    splits = [random_split(graph, random_state=seed) for seed in range(SPLITS)]
+    return float(np.mean([LinearProbe().evaluate(vectors, graph.y, split).accuracy for split in splits]))
 
 
 def multiply_and_add(name: str) -> float:
-    """Seconds of as many multiplications and additions as the training makes, in the fastest way there is: sgemm."""
+    """Return the seconds of as many multiply-adds as the training makes, by sgemm."""
     from threadpoolctl import threadpool_limits
 
     from graphprox import load
 
-    # A window reaches (WINDOW + 1) / 2 nodes to either side, less where a walk begins or ends. A target is multiplied
-    # with the source, and each is added to the other.
+    # A window spans (WINDOW + 1) / 2 nodes on either side on average, fewer at the ends of a walk. A target is
+    # multiplied with the source, and each is added to the other.
     reach = np.arange(1, WINDOW + 1)
-    a_walk = 2 * (LENGTH * reach - reach * (reach + 1) / 2).mean()
-    pairs = load(name).graph.num_nodes * WALKS * EPOCHS * a_walk
-    needed, size = pairs * (1 + NEGATIVES) * WIDTH * 3, 1024
+    pairs_per_walk = 2 * (LENGTH * reach - reach * (reach + 1) / 2).mean()
+    pairs = load(name).graph.num_nodes * WALKS * EPOCHS * pairs_per_walk
+    needed, size = pairs * (1 + NEGATIVES) * N_COMPONENTS * 3, 1024
     a = np.ones((size, size), np.float32)
     with threadpool_limits(1):
         a @ a
-        began = time.perf_counter()
+        start = time.perf_counter()
         for _ in range(20):
             a @ a
-        return float((time.perf_counter() - began) / 20 * needed / size**3)
+        return float((time.perf_counter() - start) / 20 * needed / size**3)
 
 
-# -- rows -------------------------------------------------------------------------------------------------------------
+# -- rows -----------------------------------------------------------------------------------------------------------
 
 
-def quality(name: str) -> Row:
-    ours, theirs = measure(our_deepwalk, name, True, repeat=1), measure(deepwalk_with_gensim, name, True, 1, repeat=1)
+def compare_accuracy(name: str) -> Row:
+    ours, theirs = measure(run_deepwalk, name, True, repeat=1), measure(run_gensim, name, True, 1, repeat=1)
     return {
         "what": f"DeepWalk, {name}",
-        "seconds": f"{_all(ours):.1f}, accuracy {ours.result['accuracy']:.1%}",
-        "reference": f"walks in Python, gensim: {_all(theirs):.1f} s, accuracy {theirs.result['accuracy']:.1%}",
-        "ratio": f"{_all(theirs) / _all(ours):.1f} x faster",
+        "seconds": f"{_total(ours):.1f}, accuracy {ours.result['accuracy']:.1%}",
+        "reference": f"walks in Python, gensim: {_total(theirs):.1f} s, accuracy {theirs.result['accuracy']:.1%}",
+        "ratio": f"{_total(theirs) / _total(ours):.1f} x faster",
         "peak memory": f"{ours.peak_mb:,.0f} MB (reference: {theirs.peak_mb:,.0f} MB)",
     }
 
@@ -178,9 +179,9 @@ def against_gensim(name: str, ours: Measured, theirs: Measured, share: float) ->
         }
     yield {
         "what": f"DeepWalk, {name}",
-        "seconds": f"{_all(ours):.1f}",
-        "reference": f"walks in Python, gensim: {_all(theirs):.0f} s{part}",
-        "ratio": f"{_all(theirs) / _all(ours):.1f} x faster",
+        "seconds": f"{_total(ours):.1f}",
+        "reference": f"walks in Python, gensim: {_total(theirs):.0f} s{part}",
+        "ratio": f"{_total(theirs) / _total(ours):.1f} x faster",
         "peak memory": f"{ours.peak_mb:,.0f} MB (reference{part}: {theirs.peak_mb:,.0f} MB)",
     }
 
@@ -196,7 +197,7 @@ def against_floor(name: str, ours: Measured) -> Row:
     }
 
 
-def _all(measured: Measured) -> float:
+def _total(measured: Measured) -> float:
     return float(measured.result["walks"] + measured.result["training"])
 
 

@@ -1,4 +1,4 @@
-"""Whatever a user gives that cannot work ends with 2 and one clear sentence: no traceback, and nothing on stdout."""
+"""Invalid input of the command line gives exit code 2 and one sentence: no traceback, and nothing on stdout."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ PATH = "a,b\nb,c\n"
 
 @pytest.fixture
 def refused(monkeypatch, capsys, no_data):
-    """Run the program in this process on what cannot work; the sentence that it ends with."""
+    """Run the program in this process on invalid input, and return its message."""
 
     def refused(*arguments):
         monkeypatch.setattr(sys, "argv", ["graphprox", *map(str, arguments)])
         with warnings.catch_warnings(action="default"), pytest.raises(SystemExit) as stopped:
             main()
         printed = capsys.readouterr()
-        return sentence(stopped.value.code, printed.out, printed.err)
+        return message_of(stopped.value.code, printed.out, printed.err)
 
     return refused
 
 
-def sentence(code, out, err):
+def message_of(code, out, err):
     assert (code, out) == (2, ""), err
     assert "Traceback" not in err
     lines = [line for line in err.splitlines() if not line.startswith("warning: ")]
@@ -48,7 +48,7 @@ def sentence(code, out, err):
 
 
 def put(folder, **files):
-    """Write files named as ``edges_csv``; the path of each."""
+    """Write files, named as ``edges_csv``, and return their paths."""
     paths = []
     for name, content in files.items():
         path = folder / name.replace("_", ".", 1).replace("_", ".")
@@ -83,7 +83,7 @@ def graphml(graph):
     return "\n".join(nx.generate_graphml(graph))
 
 
-# -- files that are not what they should be -------------------------------------------------------------------------
+# -- unreadable files -----------------------------------------------------------------------------------------------
 
 GRAPH_ENDINGS = ("csv", "tsv", "txt", "edgelist", "parquet", "npz", "graphml", "pt", "csv.gz")
 ATTRIBUTE_ENDINGS = ("csv", "tsv", "parquet", "npz", "npy", "svmlight", "csv.gz")
@@ -98,7 +98,7 @@ ROLES = [(None, each) for each in GRAPH_ENDINGS] + [
     [(None, "does not exist"), (b"", "empty"), ("directory", "it is a directory"), (NOISE, "as its name says")],
     ids=["missing", "empty", "directory", "noise"],
 )
-def test_a_file_that_is_none(refused, tmp_path, option, ending, content, words):
+def test_unreadable_file_is_named(refused, tmp_path, option, ending, content, words):
     path = tmp_path / f"given.{ending}"
     if content == "directory":
         path.mkdir()
@@ -125,7 +125,7 @@ WHOLE = {
 
 @pytest.mark.parametrize("ending", WHOLE)
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
-def test_a_file_that_is_cut_in_the_middle(refused, tmp_path, ending, share):
+def test_truncated_file_is_named(refused, tmp_path, ending, share):
     whole = WHOLE[ending]
     path = tmp_path / f"given.{ending}"
     path.write_bytes(whole[: int(share * len(whole))])
@@ -133,10 +133,10 @@ def test_a_file_that_is_cut_in_the_middle(refused, tmp_path, ending, share):
     assert str(path) in refused("info", *edges, path)
 
 
-# -- contents that break a rule -------------------------------------------------------------------------------------
+# -- invalid content ------------------------------------------------------------------------------------------------
 
 EDGES = {
-    "negative weight": ("a,b,1\nb,c,-2\n", ["not negative", "row 2", "-2"]),
+    "negative weight": ("a,b,1\nb,c,-2\n", ["non-negative", "row 2", "-2"]),
     "NaN weight": ("a,b,1\nb,c,nan\n", ["finite", "row 2", "nan"]),
     "no weight": ("source,target,weight\na,b,1\nb,c,\n", ["row 3", "none"]),
     "infinite weight": ("a,b,1\nb,c,inf\n", ["finite", "row 2", "inf"]),
@@ -150,7 +150,7 @@ EDGES = {
     "no edges": ("source,target\n", ["at least one edge"]),
     "comments alone": ("# nothing\n", ["it has none"]),
     "one node": ("a,a\n", ["at least two nodes", "got 1"]),
-    "ids beyond 2^63": ("1,2\n2,9223372036854775808\n", ["below 2^63", "9223372036854775808"]),
+    "ids beyond 2^63": ("1,2\n2,9223372036854775808\n", ["less than 2^63", "9223372036854775808"]),
     "an open quote": ('a,b\nb,"c\nc,d\n', ["quote must be closed"]),
     "another encoding": ("é,b\n".encode("latin-1"), ["UTF-8"]),
     "another encoding far down": (b"a,b\n" * 30_000 + "é,b\n".encode("latin-1"), ["UTF8"]),
@@ -158,7 +158,7 @@ EDGES = {
 
 
 @pytest.mark.parametrize("case", EDGES)
-def test_an_edge_list_that_breaks_a_rule(refused, tmp_path, case):
+def test_invalid_edge_list_is_refused(refused, tmp_path, case):
     content, words = EDGES[case]
     said = refused("info", *put(tmp_path, edges_csv=content))
     assert all(word in said for word in words), said
@@ -175,12 +175,12 @@ FEATURES = {
     "NA": ("a,1,1\nb,2,NA\nc,3,3\n", ["must be numbers", "row 2", "'NA'"]),
     "ids alone": ("a\nb\nc\n", ["id alone"]),
     "no id": ("a,1\n,2\nc,3\n", ["row 2", "lacks one"]),
-    "ids beyond 2^63": ("1,1\n99999999999999999999,2\n", ["below 2^63"]),
+    "ids beyond 2^63": ("1,1\n99999999999999999999,2\n", ["less than 2^63"]),
 }
 
 
 @pytest.mark.parametrize("case", FEATURES)
-def test_features_that_break_a_rule(refused, tmp_path, case):
+def test_invalid_features_are_refused(refused, tmp_path, case):
     content, words = FEATURES[case]
     edges, features = put(tmp_path, edges_csv=PATH, features_csv=content)
     said = refused("info", edges, "--features", features)
@@ -188,7 +188,7 @@ def test_features_that_break_a_rule(refused, tmp_path, case):
 
 
 LABELS = {
-    "an unknown node": ("a,cat\nzoe,dog\n", ["unknown nodes: 'zoe'"]),
+    "an unknown node": ("a,cat\nzoe,dog\n", ["unknown ones: 'zoe'"]),
     "a label twice": ("a,cat\nb,dog\na,dog\n", ["one label", "several for 'a'"]),
     "three columns": ("a,cat,1\nb,dog,2\n", ["an id and a label", "3 cells"]),
     "a row too short": ("a,cat\nb\n", ["2 cells", "row 2 has 1"]),
@@ -196,7 +196,7 @@ LABELS = {
 
 
 @pytest.mark.parametrize("case", LABELS)
-def test_labels_that_break_a_rule(refused, tmp_path, case):
+def test_invalid_labels_are_refused(refused, tmp_path, case):
     content, words = LABELS[case]
     edges, labels = put(tmp_path, edges_csv=PATH, labels_csv=content)
     said = refused("info", edges, "--labels", labels)
@@ -212,16 +212,16 @@ WHOLE_GRAPHS = {
     "npz, one node": ({"g_npz": npz(edge_index=[[0], [0]], x=[[1.0]])}, ["at least two nodes", "got 1"]),
     "npz, no edges": ({"g_npz": npz(edge_index=np.empty((2, 0), int), x=np.eye(2))}, ["at least one edge"]),
     "npz, NaN": ({"g_npz": npz(edge_index=[[0], [1]], x=[[1.0], [np.nan]], ids=["p", "q"])}, ["nan", "'q'"]),
-    "npz, negative weights": ({"g_npz": npz(edge_index=[[0], [1]], x=np.eye(2), edge_weight=[-1.0])}, ["not negative"]),
-    "npz, no graph": ({"g_npz": npz(a=[1])}, ["must hold a graph", "it holds a"]),
-    "graphml, an unknown node": ({"g_graphml": UNKNOWN_END}, ["'zoe', which is unknown"]),
+    "npz, negative weights": ({"g_npz": npz(edge_index=[[0], [1]], x=np.eye(2), edge_weight=[-1.0])}, ["non-negative"]),
+    "npz, no graph": ({"g_npz": npz(a=[1])}, ["must contain a graph", "it contains a"]),
+    "graphml, an unknown node": ({"g_graphml": UNKNOWN_END}, ["the unknown node 'zoe'"]),
     "graphml, no nodes": ({"g_graphml": graphml(nx.Graph())}, ["at least two nodes"]),
     "graphml, one node": ({"g_graphml": graphml(nx.empty_graph(["a"]))}, ["at least two nodes"]),
     "graphml, no edges": ({"g_graphml": graphml(NO_EDGES)}, ["at least one edge"]),
     "pt, an unknown node": ({"g_pt": pt(Data(edge_index=torch.tensor([[0], [7]]), x=torch.eye(3)))}, ["node 7"]),
     "pt, no edges": ({"g_pt": pt(Data(edge_index=torch.empty(2, 0).long(), x=torch.eye(3)))}, ["at least one edge"]),
-    "pt, no Data": ({"g_pt": pt(torch.eye(3))}, ["must hold a PyG Data"]),
-    "parquet, ids beyond 2^63": ({"g_parquet": parquet(a=pa.array([2**63], pa.uint64()), b=[1])}, ["below 2^63"]),
+    "pt, no Data": ({"g_pt": pt(torch.eye(3))}, ["must contain a PyG Data"]),
+    "parquet, ids beyond 2^63": ({"g_parquet": parquet(a=pa.array([2**63], pa.uint64()), b=[1])}, ["less than 2^63"]),
     "parquet, no edges": ({"g_parquet": parquet(a=pa.array([], pa.int64()), b=pa.array([], pa.int64()))}, ["one edge"]),
     "parquet, NaN weight": ({"g_parquet": parquet(a=["p"], b=["q"], weight=[float("nan")])}, ["finite", "row 1"]),
     "an ending that nobody knows": ({"g_docx": "hello"}, ["ending", ".csv", "'g.docx'"]),
@@ -229,7 +229,7 @@ WHOLE_GRAPHS = {
 
 
 @pytest.mark.parametrize("case", WHOLE_GRAPHS)
-def test_a_graph_that_breaks_a_rule(refused, tmp_path, case):
+def test_invalid_graph_is_refused(refused, tmp_path, case):
     files, words = WHOLE_GRAPHS[case]
     said = refused("info", *put(tmp_path, **files))
     assert all(word in said for word in words), said
@@ -239,7 +239,7 @@ def test_a_graph_that_breaks_a_rule(refused, tmp_path, case):
 
 
 class Trap:
-    """What creates a directory when it is unpickled."""
+    """Creates a directory when it is unpickled."""
 
     def __reduce__(self):
         return os.mkdir, ("SPRUNG",)
@@ -262,19 +262,19 @@ CAUGHT = {
 }
 
 
-def test_the_trap_works(tmp_path, monkeypatch):
+def test_unpickling_a_trap_creates_a_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pickle.loads(pickle.dumps(Trap()))
     assert (tmp_path / "SPRUNG").exists()
 
 
 @pytest.mark.parametrize("case", CAUGHT)
-def test_pickled_objects_are_refused_and_never_run(refused, tmp_path, monkeypatch, case):
+def test_pickled_objects_are_refused_and_never_executed(refused, tmp_path, monkeypatch, case):
     option, files = CAUGHT[case]
     monkeypatch.chdir(tmp_path)
     arguments = [*put(tmp_path, edges_csv=PATH), *option] if option else []
     said = refused("info", *arguments, *put(tmp_path, **files))
-    assert "refused" in said or ("bare pickle" in case and "as its name says" in said)
+    assert "rejected" in said or ("bare pickle" in case and "as its name says" in said)
     assert not (tmp_path / "SPRUNG").exists()
 
 
@@ -284,13 +284,13 @@ def test_pickled_objects_are_refused_and_never_run(refused, tmp_path, monkeypatc
 @pytest.mark.parametrize(
     ("name", "meant"), [("Coraa", "Cora"), ("cora", "Cora"), ("sythetic", "synthetic"), ("Citeser", "CiteSeer")]
 )
-def test_a_name_that_is_nearly_a_data_set(refused, name, meant):
+def test_misspelled_data_set_gets_a_suggestion(refused, name, meant):
     assert f"did you mean {meant}?" in refused("info", name)
 
 
-def test_a_name_that_is_like_nothing(refused):
+def test_unknown_data_set_refers_to_the_list(refused):
     assert "`graphprox datasets` lists them" in refused("info", "zzzzzz")
 
 
-def test_features_do_not_go_with_a_data_set(refused, tmp_path):
+def test_features_are_refused_beside_a_data_set(refused, tmp_path):
     assert "must go with a file" in refused("info", "synthetic", "--features", *put(tmp_path, x_csv="a,1\n"))

@@ -1,4 +1,4 @@
-"""The program itself, in a process of its own: one sentence and 2 where it cannot work, and nothing half-written."""
+"""The program in a process of its own: invalid input and output give exit code 2, one sentence and no partial file."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def run(*arguments, **options):
     )
 
 
-def sentence(child):
-    """The one sentence of a program that ended with 2 and printed nothing else."""
+def message_of(child):
+    """Return the message of a program that ended with exit code 2 and printed nothing else."""
     assert (child.returncode, child.stdout) == (2, ""), child.stderr
     (line,) = (line for line in child.stderr.splitlines() if not line.startswith("warning: "))
     assert line.startswith("error: ")
@@ -41,25 +41,25 @@ def contents(folder):
     ("out", "words"),
     [("missing/f.json", "No such file"), ("folder", "it is a directory"), ("a.txt/f.json", "Not a directory")],
 )
-def test_output_that_has_no_place(tmp_path, out, words):
+def test_output_path_that_cannot_exist_is_refused(tmp_path, out, words):
     (tmp_path / "folder").mkdir()
     (tmp_path / "a.txt").write_text("older")
-    assert words in sentence(run(PROGRAM, "info", GRAPH, "--out", tmp_path / out))
+    assert words in message_of(run(PROGRAM, "info", GRAPH, "--out", tmp_path / out))
     assert contents(tmp_path) == {"folder": True, "a.txt": "older"}
 
 
-def test_a_disk_that_is_full(tmp_path):
+def test_full_disk_leaves_the_older_file(tmp_path):
     (tmp_path / "f.json").write_text("older")
 
-    def leave_no_room():
+    def limit_file_size():
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
-    said = sentence(run(PROGRAM, "info", GRAPH, "--out", tmp_path / "f.json", preexec_fn=leave_no_room))
-    assert f"f.json cannot be written: {os.strerror(errno.EFBIG)}; nothing is left of it" in said
+    said = message_of(run(PROGRAM, "info", GRAPH, "--out", tmp_path / "f.json", preexec_fn=limit_file_size))
+    assert f"f.json cannot be written: {os.strerror(errno.EFBIG)}; no partial file is left" in said
     assert contents(tmp_path) == {"f.json": "older"}
 
 
-# Another user may not reach the interpreter's modules, so the program becomes that user once it has all it needs.
+# Another user may not be able to read the modules of the interpreter, so the user changes once they are imported.
 AS_NOBODY = """
 import os, sys
 from contextlib import redirect_stdout, suppress
@@ -77,23 +77,25 @@ main()
 """
 
 
-def test_a_folder_that_is_not_writable():
+def test_folder_that_is_not_writable_is_refused():
     with TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o555)
         child = run(sys.executable, "-c", AS_NOBODY, "info", GRAPH, "--out", folder / "f.json", cwd="/")
         folder.chmod(0o755)
         assert contents(folder) == {}
-    assert "f.json cannot be written: Permission denied; nothing is left of it" in sentence(child)
+    assert "f.json cannot be written: Permission denied; no partial file is left" in message_of(child)
 
 
-def test_output_that_can_be_written(tmp_path):
+def test_written_output_equals_the_printed_one(tmp_path):
     child = run(PROGRAM, "info", GRAPH, "--out", tmp_path / "f.json", "--json")
     assert child.returncode == 0
     assert contents(tmp_path) == {"f.json": child.stdout}
 
 
 class Trap:
+    """Creates a directory when it is unpickled."""
+
     def __reduce__(self):
         return os.mkdir, ("SPRUNG",)
 
@@ -105,13 +107,13 @@ EDGES = "".join(f"{i},{i * 7919 % 3001}\n" for i in range(3000)).encode()
     ("name", "content", "words"),
     [
         ("e.csv", b"a,b\nb,c,1\n", "row 2 has 3"),
-        ("e.csv.gz", gzip.compress(EDGES, mtime=0)[:900], "ends in the middle"),
+        ("e.csv.gz", gzip.compress(EDGES, mtime=0)[:900], "ends early"),
         ("g.npz", bytes(range(256)) * 9, "as its name says"),
         ("g.npz", pickle.dumps(Trap()), "as its name says"),
-        ("[bold]e.csv", b"", "[bold]e.csv must hold data"),
+        ("[bold]e.csv", b"", "[bold]e.csv must contain data"),
     ],
 )
-def test_input_that_cannot_work(tmp_path, name, content, words):
+def test_invalid_input_is_refused(tmp_path, name, content, words):
     (tmp_path / name).write_bytes(content)
-    assert words in sentence(run(PROGRAM, "info", name, cwd=tmp_path))
+    assert words in message_of(run(PROGRAM, "info", name, cwd=tmp_path))
     assert not (tmp_path / "SPRUNG").exists()

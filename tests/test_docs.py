@@ -1,41 +1,121 @@
-"""The docs show the house as it is."""
+"""The documentation is complete and consistent with the code."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import os
+import pkgutil
 import re
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import griffe
+import pytest
+from mkdocstrings import Inventory
+
 import graphprox
-from graphprox import CATALOGUE
+from graphprox import CATALOG, METHODS
+from graphprox.nn.encoders import ENCODERS
+from graphprox.nn.objectives import OBJECTIVES
+from graphprox.views import VIEWS
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "graphprox"
+WITHOUT_PYTHON_INTERFACE = "graphprox.cli"
 
 
-def documented_modules() -> set[str]:
-    """The files that the drawing of the rooms lists below src/graphprox, by their paths."""
-    drawing = (
-        (ROOT / "docs" / "architecture.md").read_text().partition("    src/graphprox/\n")[2].partition("    tests/")[0]
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Build the site, with warnings as errors, and return its folder."""
+    site = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", site],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    rooms: list[str] = []
-    modules = set()
-    for indent, name in re.findall(r"^ {4}( +)(\S+)", drawing, flags=re.MULTILINE):
-        rooms = rooms[: len(indent) // 2 - 1]  # each room is two spaces further in than the one it lies in
-        if name.endswith("/"):
-            rooms.append(name)
-        else:
-            modules.add("".join(rooms) + name)
-    return modules
+    assert done.returncode == 0, done.stdout + done.stderr
+    return site
 
 
-def test_the_architecture_lists_every_module_and_no_other():
-    modules = {str(path.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"}
-    assert documented_modules() == modules
+@pytest.fixture(scope="module")
+def documented(site):
+    """Return the paths of all objects in the API reference."""
+    with (site / "objects.inv").open("rb") as file:
+        return set(Inventory.parse_sphinx(file))
 
 
-def test_the_table_of_data_sets_is_the_catalogue():
+def public_packages() -> list[str]:
+    """Return ``graphprox`` and the packages below it that are part of the Python interface."""
+    found = [each.name for each in pkgutil.walk_packages(graphprox.__path__, "graphprox.") if each.ispkg]
+    return ["graphprox", *(name for name in found if "._" not in name and name != WITHOUT_PYTHON_INTERFACE)]
+
+
+@pytest.mark.parametrize("package", public_packages())
+def test_every_public_name_is_in_the_api_reference(package, documented):
+    module = importlib.import_module(package)
+    names = [name for name in getattr(module, "__all__", ()) if not inspect.ismodule(getattr(module, name))]
+    assert [name for name in names if f"{package}.{name}" not in documented] == []
+
+
+@pytest.mark.parametrize("package", public_packages())
+def test_every_public_class_and_function_has_a_docstring(package):
+    module = importlib.import_module(package)
+    objects = {name: getattr(module, name) for name in getattr(module, "__all__", ())}
+    assert [
+        name
+        for name, value in objects.items()
+        if (inspect.isclass(value) or inspect.isroutine(value)) and not inspect.getdoc(value)
+    ] == []
+
+
+@pytest.mark.parametrize("package", public_packages())
+def test_docstrings_describe_the_parameters_of_the_signature(package):
+    module = importlib.import_module(package)
+    objects = {name: getattr(module, name) for name in getattr(module, "__all__", ())}
+    wrong = {}
+    for name, value in objects.items():
+        if inspect.isroutine(value) or (inspect.isclass(value) and not issubclass(value, Exception)):
+            parameters = signature_parameters(value)
+            described = names_in_section(value, griffe.DocstringSectionParameters)
+            inherited = {each for base in getattr(value, "__mro__", (value,)) for each in names_in_section(base)}
+            wrong[name] = {"missing": parameters - inherited, "unknown": described - parameters}
+    assert {name: each for name, each in wrong.items() if any(each.values())} == {}
+
+
+def signature_parameters(value: Callable[..., object]) -> set[str]:
+    """Return the names of the parameters of a function, or of the constructor of a class."""
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {name for name, each in inspect.signature(value).parameters.items() if each.kind not in kinds}
+
+
+DESCRIPTIONS = (griffe.DocstringSectionParameters, griffe.DocstringSectionAttributes)
+
+
+def names_in_section(value: object, kinds: type | tuple[type, ...] = DESCRIPTIONS) -> set[str]:
+    """Return the names that sections of a docstring describe, without those that begin with an asterisk."""
+    sections = griffe.Docstring(inspect.cleandoc(value.__doc__ or "")).parse("numpy", warnings=False)
+    entries = [entry for section in sections if isinstance(section, kinds) for entry in section.value]
+    names = {name for entry in entries for name in entry.name.split(", ")}
+    return {name for name in names if not name.startswith("*")}
+
+
+@pytest.mark.parametrize(
+    ("page", "registry"), [("methods", METHODS), ("views", VIEWS), ("nn", ENCODERS), ("nn", OBJECTIVES)]
+)
+def test_tables_of_the_reference_list_everything_registered(page, registry, site):
+    rows = re.findall(r"<tr>\s*<td><code>([^<]+)</code></td>", (site / "reference" / page / "index.html").read_text())
+    assert set(registry) <= set(rows)
+
+
+def test_table_of_datasets_matches_the_catalog():
     table = (ROOT / "docs" / "data.md").read_text()
-    for entry in CATALOGUE.values():
+    for entry in CATALOG.values():
         counts = (
             entry.name,
             f"{entry.nodes:,}",
@@ -47,49 +127,45 @@ def test_the_table_of_data_sets_is_the_catalogue():
         assert "| " + " | ".join(map(str, counts)) + " |" in table
 
 
-def test_public_names_are_pinned():
-    assert len(graphprox.__all__) == len(set(graphprox.__all__))
-    assert set(graphprox.__all__) == {
-        *(
-            "CATALOGUE",
-            "DamagedCheckpointWarning",
-            "Dataset",
-            "DatasetError",
-            "EdgeSplit",
-            "Embedding",
-            "FGCL",
-            "FTGCL",
-        ),
-        *("FTGCLNL", "FTGCLPlus", "FTGRACE", "GRACE", "Graph", "GraphEmbedder", "GraphError", "GraphproxError"),
-        *(
-            "GraphproxWarning",
-            "IgnoredInputWarning",
-            "LowRecallWarning",
-            "NodeSplit",
-            "PEGCL",
-            "ParameterError",
-            "ReadError",
-        ),
-        *("Recipe", "SameVectorsWarning", "Statistics", "StructuralFeaturesWarning", "TGCL", "TrainingError"),
-        *("WriteError", "edge_homophily"),
-        *("edge_split", "load", "load_dataset", "nearest", "random_split", "read_embedding", "read_graph"),
-        *("recipe_for", "statistics", "synthetic", "write_embedding"),
-    }
+def test_architecture_lists_every_package():
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert set(layers()) == packages
 
 
-def test_every_public_name_says_what_it_is():
-    assert all(getattr(graphprox, name).__doc__ for name in graphprox.__all__ if name != "CATALOGUE")
+def test_packages_import_only_those_above_them():
+    order = layers()
+    for path in PACKAGE.glob("*/**/*.py"):
+        own = path.relative_to(PACKAGE).parts[0]
+        used = re.findall(r"^(?:from|import) graphprox\.(\w+)", path.read_text(), flags=re.MULTILINE)
+        above = order[: order.index(own) + 1]
+        assert [name for name in used if name in order and name not in above] == [], path
 
 
-def test_modules_stand_below_those_they_use():
-    """Imports point the way the data goes: from the graph outwards, never back."""
-    rank = {"errors": 0, "arrays": 1, "edges": 2, "structural": 2, "graph": 3, "interop": 4, "splits": 4}
-    rank |= {"memory": 0, "embedding": 2, "checksum": 4, "statistics": 5, "io": 5, "similarity": 5, "datasets": 6}
-    rank |= {"proximity": 6, "loading": 7, "nn": 7, "evaluation": 7, "training": 8, "baselines": 9}
-    rank |= {"methods": 10, "experiments": 11, "cli": 12, "__main__": 13}
-    for path in PACKAGE.rglob("*.py"):
-        own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        if own == "__init__":
-            continue
-        top_level = re.findall(r"^from graphprox\.(\w+)", path.read_text(), flags=re.MULTILINE)
-        assert all(rank[used] < rank[own] or used == own for used in top_level), path
+def layers() -> list[str]:
+    """Return the packages in the order in which docs/architecture.md lists them: the first imports no other."""
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    listing = page.partition("    src/graphprox/\n")[2].partition("    reproduction/")[0]
+    return re.findall(r"^ {6}(\w+)/", listing, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "README.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "RELEASING.md",
+        *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")),
+    ],
+)
+def test_links_lead_to_existing_files(page):
+    text = (ROOT / page).read_text()
+    links = [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if not link.startswith(("http", "#"))]
+    missing = [link for link in links if not (ROOT / page).parent.joinpath(link.partition("#")[0]).exists()]
+    assert missing == []
+
+
+def test_makefile_has_the_targets_that_ci_runs():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    used = set(re.findall(r"^make ([a-z-]+)$", (ROOT / ".ci" / "run").read_text(), flags=re.MULTILINE))
+    assert {"lint", "docs", "demo", "test", "wheel-test"} <= used <= targets

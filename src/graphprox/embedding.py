@@ -1,122 +1,366 @@
-"""Embedding: a vector for every node, and the nodes' ids."""
+"""The immutable `Embedding` that methods return: a vector for every node, and the node ids."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from graphprox.arrays import NodeIds, frozen
+from graphprox._utils.arrays import IntArray, NodeIds, freeze
+from graphprox._utils.suggestions import shorten_repr, suggest_id
 from graphprox.errors import ParameterError
 
-_NUMBERS_AT_ONCE = 1 << 19  # a block that stays in the processor's cache while it is looked at
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from graphprox.similarity_search import Neighbors
+
+_VALUES_PER_BLOCK = 1 << 19  # a block that fits into the processor's cache
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Embedding:
-    """A vector for every node: immutable, and checked once, when it is made.
+    """A vector for every node, and the node ids.
 
-    ``vectors`` (nodes, dimensions) are float64 where they are given so, and float32 else; ``ids`` (nodes,) are int64
-    or strings, all different, and the nodes' numbers where they are left out. Both are read-only. Vectors that are
-    mapped from a file to be read stay in the file.
+    All arguments are validated once, on construction; both arrays are read-only. ``np.asarray(embedding)`` returns
+    the vectors, so an embedding can be passed wherever an array is expected.
 
+    Parameters
+    ----------
+    vectors : array-like of shape (num_nodes, n_components)
+        Finite numbers. They are stored as float64 if they are given so, and as float32 otherwise. A memory-mapped
+        array opened in mode "r" is not copied.
+    ids : array-like of shape (num_nodes,), default=None
+        Unique node ids, all integers or all strings; 0 to ``num_nodes - 1`` if None.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (num_nodes, n_components)
+        The vectors.
+    ids : ndarray of shape (num_nodes,)
+        Ids, int64 or str.
+
+    Raises
+    ------
+    ParameterError
+        If the vectors are not a finite matrix, or the ids are not unique.
+
+    Examples
+    --------
     >>> embedding = Embedding([[1, 0], [0, 1], [1, 1]], ids=["ann", "bob", "cy"])
     >>> embedding
-    Embedding(3 nodes, 2 dimensions)
-    >>> embedding.vectors[embedding.ids == "cy"]
-    array([[1., 1.]], dtype=float32)
+    Embedding(3 nodes, 2 components)
+    >>> embedding["cy"]
+    array([1., 1.], dtype=float32)
+    >>> "dan" in embedding
+    False
     """
 
     vectors: NDArray[Any]
     ids: NodeIds
 
     def __init__(self, vectors: ArrayLike, ids: ArrayLike | None = None) -> None:
-        checked = as_vectors(vectors)
-        names = np.arange(len(checked)) if ids is None else _checked_ids(ids, len(checked))
-        refuse_not_finite(checked, names)
-        object.__setattr__(self, "vectors", _frozen_vectors(checked, given=vectors))
-        object.__setattr__(self, "ids", frozen(names, given=ids))
+        matrix = check_vectors(vectors)
+        names = np.arange(len(matrix)) if ids is None else _check_ids(ids, len(matrix))
+        check_finite(matrix, names)
+        object.__setattr__(self, "vectors", _freeze_vectors(matrix, given=vectors))
+        object.__setattr__(self, "ids", freeze(names, given=ids))
 
     @property
     def num_nodes(self) -> int:
-        """The number of nodes."""
+        """Number of nodes."""
         return int(self.vectors.shape[0])
 
     @property
-    def dimensions(self) -> int:
-        """How many numbers a vector has."""
+    def n_components(self) -> int:
+        """Length of each vector."""
         return int(self.vectors.shape[1])
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of ``vectors``, (num_nodes, n_components)."""
+        return self.num_nodes, self.n_components
+
+    @cached_property
+    def _row_of(self) -> Mapping[int | str, int]:
+        return {node: row for row, node in enumerate(self.ids.tolist())}
+
+    def index(self, ids: ArrayLike) -> IntArray:
+        """Find the rows of nodes.
+
+        Parameters
+        ----------
+        ids : int, str or array-like of shape (n_queries,)
+            One node id, or several.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            Row numbers; an array without dimensions for a single id.
+
+        Raises
+        ------
+        ParameterError
+            If an id is unknown.
+
+        Examples
+        --------
+        >>> Embedding([[1, 0], [0, 1]], ids=["ann", "bob"]).index(["bob", "ann"])
+        array([1, 0])
+        """
+        queries = np.asarray(ids, dtype=object)
+        if queries.ndim > 1:
+            raise ParameterError(f"ids must be one node id or a list of them; got an array of shape {queries.shape}")
+        rows = [self._find_row(node) for node in queries.ravel().tolist()]
+        return np.array(rows, np.int64).reshape(queries.shape)
+
+    def _find_row(self, node: Any) -> int:
+        row = self._row_of.get(node) if _is_id(node) else None
+        if row is None:
+            raise ParameterError(f"the embedding has no node {shorten_repr(node)}; {suggest_id(node, self.ids)}")
+        return row
+
+    def nearest(self, ids: ArrayLike, k: int = 10, metric: str = "cosine") -> Neighbors:
+        """Find the nearest nodes of one or several nodes.
+
+        The search is exact and needs little memory. A node is not its own neighbor.
+
+        Parameters
+        ----------
+        ids : int, str or array-like of shape (n_queries,)
+            One node id, or several.
+        k : int, default=10
+            Number of neighbors, less than the number of nodes.
+        metric : {"cosine", "dot", "euclidean"}, default="cosine"
+            Cosine similarity, inner product or Euclidean distance.
+
+        Returns
+        -------
+        Neighbors
+            Ids and scores of the neighbors, nearest first: of shape (k,) for a single id, (n_queries, k) for several.
+
+        Raises
+        ------
+        ParameterError
+            If an id is unknown, or ``k`` or ``metric`` is invalid.
+
+        Examples
+        --------
+        >>> embedding = Embedding([[1, 0], [3, 4], [2, 0]], ids=["ann", "bob", "cy"])
+        >>> embedding.nearest("ann", k=2)
+        Neighbors of 'ann' by cosine:
+          cy   1.0000
+          bob  0.6000
+        >>> [(node, score) for node, score in embedding.nearest("bob", k=1)]
+        [('ann', 0.6)]
+        >>> embedding.nearest(["ann", "bob"], k=1).ids
+        array([['cy'],
+               ['ann']], dtype=object)
+        """
+        from graphprox.similarity_search import nearest
+
+        rows = self.index(ids)
+        neighbors = nearest(self, np.atleast_1d(rows), k=k, metric=metric)
+        return neighbors if rows.ndim else neighbors[0]
+
+    def save(self, path: str | Path) -> list[Path]:
+        """Write the embedding to a file, atomically.
+
+        Parameters
+        ----------
+        path : str or Path
+            File whose ending selects the format: ``.parquet``, ``.csv``, ``.npy`` (without ids), ``.txt`` or ``.w2v``
+            (word2vec), or ``.tsv`` (TensorBoard's projector); see `graphprox.write_embedding`.
+
+        Returns
+        -------
+        list of Path
+            The files that were written.
+        """
+        from graphprox.io.embedding_writer import write_embedding
+
+        return write_embedding(path, self)
+
+    @classmethod
+    def load(cls, path: str | Path, ids: ArrayLike | None = None) -> Embedding:
+        """Read an embedding from a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file that `save` or another program has written; see `graphprox.read_embedding` for the formats.
+        ids : array-like of shape (num_nodes,), default=None
+            Node ids of a file that contains none, such as ``.npy``.
+
+        Returns
+        -------
+        Embedding
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     path, = Embedding([[1, 0], [0, 1]], ids=["ann", "bob"]).save(Path(folder, "vectors.parquet"))
+        ...     Embedding.load(path).ids.tolist()
+        ['ann', 'bob']
+        """
+        from graphprox.io.embedding_reader import read_embedding
+
+        return read_embedding(path, ids=ids)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Convert to a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame of shape (num_nodes, n_components)
+            The index, named "id", contains the node ids; columns are named "0", "1" and so on, as in a Parquet file.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("Embedding.to_frame requires pandas: pip install pandas") from error
+        columns = [str(i) for i in range(self.n_components)]
+        return pd.DataFrame(self.vectors.copy(), index=pd.Index(self.ids.copy(), name="id"), columns=columns)
+
+    def __len__(self) -> int:
+        return self.num_nodes
+
+    def __iter__(self) -> Iterator[int | str]:
+        """Iterate over the node ids."""
+        return iter(self.ids.tolist())
+
+    def __contains__(self, node: object) -> bool:
+        return _is_id(node) and node in self._row_of
+
+    def __getitem__(self, node: int | str) -> NDArray[Any]:
+        """Return the vector of a node, by its id."""
+        vector: NDArray[Any] = self.vectors[self._find_row(node)]
+        return vector
+
+    def __reduce__(self) -> tuple[type[Embedding], tuple[Any, Any]]:
+        return type(self), (self.vectors, self.ids)  # arrays are read-only after unpickling, too
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.vectors, dtype=dtype, copy=copy)
+
     def __repr__(self) -> str:
-        return f"Embedding({self.num_nodes} nodes, {self.dimensions} dimensions)"
+        return f"Embedding({self.num_nodes} nodes, {self.n_components} components)"
 
 
-def as_vectors(embedding: ArrayLike) -> NDArray[Any]:
-    """A matrix of numbers, a row per node, as it is where it is float32 or float64; other floats and integers fit in.
+def check_vectors(vectors: ArrayLike) -> NDArray[Any]:
+    """Validate a matrix of numbers with a row per node; NaN and infinity are not checked.
 
-    >>> as_vectors([[1, 2], [3, 4]])
+    Parameters
+    ----------
+    vectors : array-like of shape (num_nodes, n_components)
+        The vectors.
+
+    Returns
+    -------
+    ndarray of shape (num_nodes, n_components)
+        The array itself if it is float32 or float64; other floats and integers are converted.
+
+    Raises
+    ------
+    ParameterError
+        If it is not a matrix of real numbers.
+
+    Examples
+    --------
+    >>> check_vectors([[1, 2], [3, 4]])
     array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
     try:
-        vectors = np.asarray(embedding)
-    except (TypeError, ValueError, RuntimeError) as error:  # rows of different lengths; a tensor that wants a gradient
-        said = " ".join(str(error).split()).partition(". ")[0]
-        raise ParameterError(f"an embedding must be a matrix of numbers, a row per node; {said}") from None
-    if vectors.ndim != 2 or 0 in vectors.shape or vectors.dtype.kind not in "iuf":
+        matrix = vectors.vectors if isinstance(vectors, Embedding) else np.asarray(vectors)
+    except (TypeError, ValueError, RuntimeError) as error:  # rows of different lengths; a tensor that requires grad
+        reason = " ".join(str(error).split()).partition(". ")[0]
+        raise ParameterError(f"an embedding must be a matrix of numbers, a row per node; {reason}") from None
+    if matrix.ndim != 2 or 0 in matrix.shape or matrix.dtype.kind not in "iuf":
         raise ParameterError(
-            f"an embedding must be a matrix of numbers, a row per node; got {vectors.dtype} of shape {vectors.shape}"
+            f"an embedding must be a matrix of numbers, a row per node; got {matrix.dtype} of shape {matrix.shape}"
         )
-    is_double = vectors.dtype.kind == "f" and vectors.dtype.itemsize >= 8
-    with np.errstate(over="ignore"):  # a long double may be too large: it becomes infinity, and that is refused
-        return vectors.astype(np.float64 if is_double else np.float32, copy=False)
+    is_double = matrix.dtype.kind == "f" and matrix.dtype.itemsize >= 8
+    with np.errstate(over="ignore"):  # a long double that is too large becomes inf, which check_finite rejects
+        return matrix.astype(np.float64 if is_double else np.float32, copy=False)
 
 
-def refuse_not_finite(vectors: NDArray[Any], ids: NodeIds) -> None:
-    """Say which node has NaN or infinity in its vector, if one has."""
-    size = max(1, _NUMBERS_AT_ONCE // vectors.shape[1])
+def check_finite(vectors: NDArray[Any], ids: NodeIds) -> None:
+    """Raise an error that names the first node whose vector contains NaN or infinity.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (num_nodes, n_components)
+        The vectors.
+    ids : ndarray of shape (num_nodes,)
+        Node ids for the message.
+
+    Raises
+    ------
+    ParameterError
+        If a value is not finite.
+    """
+    size = max(1, _VALUES_PER_BLOCK // vectors.shape[1])
     for start in range(0, len(vectors), size):
         block = vectors[start : start + size]
-        # The least and the largest value tell of NaN and infinity without a matrix of booleans.
+        # The minimum and maximum reveal NaN and infinity without allocating a boolean matrix.
         if not (np.isfinite(block.min()) and np.isfinite(block.max())):
             row, column = np.argwhere(~np.isfinite(block))[0].tolist()
             node = ids[start + row : start + row + 1].tolist()[0]
             raise ParameterError(
-                f"vectors must be finite; node {node!r} has {block[row, column]} in dimension {column}"
+                f"vectors must be finite; node {node!r} has {block[row, column]} in component {column}"
             )
 
 
-def _checked_ids(given: ArrayLike, num_nodes: int) -> NodeIds:
+def _is_id(node: object) -> bool:
+    return isinstance(node, str | int | np.integer) and not isinstance(node, bool)
+
+
+def _check_ids(given: ArrayLike, num_nodes: int) -> NodeIds:
     ids = np.asarray(given)
+    if ids.dtype.kind in "US" and not isinstance(given, np.ndarray):
+        ids = np.asarray(given, dtype=object)  # numpy turns the integers of a mixed list into strings
     if ids.shape != (num_nodes,):
         raise ParameterError(f"ids must name every row once; got shape {ids.shape} for {num_nodes} rows")
     if ids.dtype.kind in "iu":
         if ids.max() > np.iinfo(np.int64).max:
-            raise ParameterError(f"ids that are whole numbers must lie below 2^63; got {ids.max()}: use strings")
+            raise ParameterError(f"integer ids must be less than 2^63; got {ids.max()}: use strings")
         ids = ids.astype(np.int64, copy=False)
     else:
         ids = ids.astype(object)
-        odd = [each for each in ids.tolist() if not isinstance(each, str)]
-        if odd:
-            raise ParameterError(f"ids must be all whole numbers below 2^63 or all strings; got {odd[0]!r}")
+        invalid = [each for each in ids.tolist() if not isinstance(each, str)]
+        if invalid:
+            raise ParameterError(f"ids must be all integers below 2^63 or all strings; got {invalid[0]!r}")
     repeated = _first_repeated(ids)
     if repeated is not None:
-        raise ParameterError(f"ids must differ; got {repeated!r} more than once")
+        raise ParameterError(f"ids must be unique; got {repeated!r} more than once")
     return ids
 
 
 def _first_repeated(ids: NodeIds) -> int | str | None:
-    if ids.dtype != object and (np.diff(ids) == 1).all():  # counted, as most are: no need to sort
+    if ids.dtype != object and (np.diff(ids) == 1).all():  # consecutive, as most ids are
         return None
     value, count = Counter(ids.tolist()).most_common(1)[0]
     return value if count > 1 else None
 
 
-def _frozen_vectors(vectors: NDArray[Any], *, given: object) -> NDArray[Any]:
-    # A file that is mapped to be read cannot be written to as it is; a copy would fill the memory that mapping saves.
+def _freeze_vectors(vectors: NDArray[Any], *, given: object) -> NDArray[Any]:
+    if isinstance(given, Embedding):
+        return given.vectors
+    # A file mapped in mode "r" is read-only already; a copy would fill the memory that mapping saves.
     if isinstance(given, np.memmap) and given.mode == "r":
         return vectors
-    return frozen(vectors, given=given)
+    return freeze(vectors, given=given)

@@ -1,64 +1,75 @@
-"""What can go wrong, in one tree.
+"""Errors and warnings.
 
-    GraphproxError                 everything a user can cause and mend; the command line exits with 2
-    ├── GraphError                 a graph breaks a rule (also a ValueError)
-    ├── ParameterError             an option is outside its range (also a ValueError)
-    ├── ReadError                  a file is not what it should be
-    ├── WriteError                 a result could not be written; nothing half-written is left
-    ├── DatasetError               a data set is unknown, or not at hand
-    └── TrainingError              a training went astray
+    GraphproxError                 any error that the user can correct; the command line exits with code 2
+    ├── GraphError                 a graph is invalid (also a ValueError)
+    ├── ParameterError             a parameter is invalid (also a ValueError)
+    ├── ReadError                  a file cannot be read or has invalid contents
+    ├── WriteError                 a file cannot be written; no partial file is left
+    ├── DatasetError               a data set is unknown or not available
+    ├── NotInductiveError          a method cannot transform another graph (also an AttributeError)
+    └── TrainingError              training diverged
 
-    GraphproxWarning               the work goes on, but not quite as asked
-    ├── StructuralFeaturesWarning  the graph has no features and got structural ones
-    ├── LowRecallWarning           an approximate search missed more than a few neighbours
+    GraphproxWarning               the computation continues, but not exactly as requested
+    ├── StructuralFeaturesWarning  the graph has no features and gets structural ones
+    ├── LowRecallWarning           an approximate search missed many neighbors
     ├── DamagedCheckpointWarning   a checkpoint is damaged, and an older one is used
-    ├── IgnoredInputWarning        something that was given, such as edge weights, is not used
-    └── SameVectorsWarning         a training gave all nodes the same vector
+    ├── IgnoredInputWarning        some input, such as edge weights, is ignored
+    └── CollapsedEmbeddingWarning  the embedding collapsed: all nodes have the same vector
 
-Every message is one sentence: the rule, what came, what to do.
+Messages have the form: rule; what was given; what to do.
 """
 
 
 class GraphproxError(Exception):
-    """The root of all errors that a user can cause and mend."""
+    """Base class of all errors that the user can correct.
 
-    exit_code = 2  # of the program
+    Attributes
+    ----------
+    exit_code : int
+        Exit code of the command line.
+    """
+
+    exit_code = 2
 
 
 class GraphError(GraphproxError, ValueError):
-    """A graph breaks a rule."""
+    """A graph is invalid."""
 
 
 class ParameterError(GraphproxError, ValueError):
-    """An option is outside its range."""
+    """A parameter is invalid."""
 
 
 class ReadError(GraphproxError):
-    """A file is not what it should be."""
+    """A file cannot be read or has invalid contents."""
 
 
 class WriteError(GraphproxError):
-    """A result could not be written."""
+    """A file cannot be written; no partial file is left."""
 
 
 class DatasetError(GraphproxError):
-    """A data set is unknown, or neither at hand nor to be downloaded."""
+    """A data set is unknown, or neither available nor downloadable."""
+
+
+class NotInductiveError(GraphproxError, AttributeError):
+    """A method cannot transform another graph than the one it was fitted on."""
 
 
 class TrainingError(GraphproxError):
-    """A training went astray."""
+    """Training diverged."""
 
 
 class GraphproxWarning(UserWarning):
-    """The root of all warnings: the work goes on, but not quite as asked."""
+    """Base class of all warnings: the computation continues, but not exactly as requested."""
 
 
 class StructuralFeaturesWarning(GraphproxWarning):
-    """The graph has no features and got structural ones."""
+    """The graph has no features and gets structural ones."""
 
 
 class LowRecallWarning(GraphproxWarning):
-    """An approximate search missed more than a few of the nearest neighbours."""
+    """An approximate search missed many of the nearest neighbors."""
 
 
 class DamagedCheckpointWarning(GraphproxWarning):
@@ -66,8 +77,8 @@ class DamagedCheckpointWarning(GraphproxWarning):
 
 
 class IgnoredInputWarning(GraphproxWarning):
-    """Something that was given is not used."""
+    """Some input is ignored."""
 
 
-class SameVectorsWarning(GraphproxWarning):
-    """A training gave all nodes the same vector."""
+class CollapsedEmbeddingWarning(GraphproxWarning):
+    """The embedding collapsed: all nodes have the same vector."""

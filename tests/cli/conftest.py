@@ -1,4 +1,4 @@
-"""The program in this process, so that it can be run often."""
+"""The program, run in this process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphprox.cli import main
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """The program in this process: exit code, what it printed, what it complained of."""
+    """Run the program; returns exit code, stdout and stderr."""
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["graphprox", *map(str, arguments)])

@@ -1,8 +1,10 @@
+"""The program as a whole: shared options, errors, help, completion; graphprox info and datasets."""
+
 from __future__ import annotations
 
 import json
 import os
-import signal
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +12,14 @@ from pathlib import Path
 import pytest
 
 import graphprox
+from graphprox.cli.app import app
 from graphprox.cli.info import sparkline
 
 PROGRAM = Path(sys.executable).with_name("graphprox")
+
+
+COMMANDS = [each.name for each in app.registered_commands]
+READ_A_GRAPH = ["info", "views", "embed", "transform", "compare", "tune", "curve", "evaluate", "holdout"]
 
 
 @pytest.fixture
@@ -24,7 +31,10 @@ def triangle(tmp_path):
     return path
 
 
-def test_info_prints_what_people_read(run, triangle):
+# -- info and datasets ----------------------------------------------------------------------------------------------
+
+
+def test_info_prints_statistics(run, triangle):
     code, out, err = run(
         "info", triangle, "--features", triangle.with_name("x.csv"), "--labels", triangle.with_name("y.csv")
     )
@@ -39,7 +49,7 @@ def test_info_prints_what_people_read(run, triangle):
         assert line in out
 
 
-def test_info_prints_json_for_programs(run, triangle):
+def test_info_prints_json(run, triangle):
     code, out, _ = run(
         "info", triangle, "--features", triangle.with_name("x.csv"), "--labels", triangle.with_name("y.csv"), "--json"
     )
@@ -51,10 +61,19 @@ def test_info_prints_json_for_programs(run, triangle):
     assert found["duplicates"] == 1
 
 
-def test_directed_edges_stay_directed(run, triangle):
+def test_edges_are_directed_on_request(run, triangle):
     code, out, _ = run("info", triangle, "--features", triangle.with_name("x.csv"), "--directed", "--json")
     found = json.loads(out)
     assert (code, found["directed"], found["edges"], found["pairs"]) == (0, True, 3, 3)
+    _, out, _ = run("info", triangle, "--features", triangle.with_name("x.csv"), "--undirected", "--json")
+    assert json.loads(out)["directed"] is False
+
+
+def test_the_first_row_is_read_as_requested(run, triangle):
+    _, out, _ = run("info", triangle, "--no-header", "--json")
+    assert json.loads(out)["nodes"] == 5  # the header is an edge between two more nodes
+    _, out, _ = run("info", triangle, "--header", "--json")
+    assert json.loads(out)["nodes"] == 3
 
 
 def test_a_warning_is_one_line_on_stderr(run, triangle):
@@ -64,131 +83,224 @@ def test_a_warning_is_one_line_on_stderr(run, triangle):
     assert err.count("\n") == 1
 
 
-def test_figures_may_be_kept_in_a_file(run, tmp_path):
+def test_statistics_are_also_written_to_a_file(run, tmp_path):
     code, out, _ = run("info", "synthetic", "--json", "--out", tmp_path / "info.json")
     assert code == 0
     assert json.loads((tmp_path / "info.json").read_text()) == json.loads(out)
 
 
-def test_datasets_lists_every_name(run, no_data):
+def test_datasets_are_listed(run, no_data):
     code, out, _ = run("datasets")
     assert code == 0
-    assert all(name in out for name in graphprox.CATALOGUE)
+    assert all(name in out for name in graphprox.CATALOG)
     code, out, _ = run("datasets", "--json")
     rows = json.loads(out)
-    assert [row["name"] for row in rows] == list(graphprox.CATALOGUE)
-    assert not any(row["at_hand"] for row in rows)
+    assert [row["name"] for row in rows] == list(graphprox.CATALOG)
+    assert not any(row["available"] for row in rows)
     assert all(row["source"] for row in rows)
 
 
-def test_datasets_says_what_is_at_hand(run, no_data, tmp_path):
+def test_available_data_sets_are_marked(run, no_data, tmp_path):
     (tmp_path / "data" / "acm" / "raw").mkdir(parents=True)
     _, out, _ = run("datasets", "--data", tmp_path / "data", "--json")
-    assert [row["name"] for row in json.loads(out) if row["at_hand"]] == ["ACM"]
+    assert [row["name"] for row in json.loads(out) if row["available"]] == ["ACM"]
 
 
-def test_the_data_directory_may_stand_in_the_environment_or_an_option(run, data):
+def test_data_is_read_from_the_option_or_the_environment(run, data, monkeypatch):
+    monkeypatch.delenv("GRAPHPROX_DATA", raising=False)
     code, out, _ = run("info", "Cora", "--data", data, "--json")
     found = json.loads(out)
     assert code == 0
     assert [found[key] for key in ("nodes", "edges", "features", "classes")] == [2708, 5278, 1433, 7]
     assert found["homophily"] == pytest.approx(0.810, abs=5e-4)
+    monkeypatch.setenv("GRAPHPROX_DATA", str(data))
+    assert run("info", "Cora", "--json")[1] == out
 
 
-def test_a_users_mistake_is_2_and_one_sentence(run):
+# -- errors ---------------------------------------------------------------------------------------------------------
+
+
+def test_error_is_one_sentence_with_exit_code_2(run):
     code, out, err = run("info", "cora")
     assert (code, out) == (2, "")
     assert err == "error: 'cora' is neither a data set nor a file; did you mean Cora?\n"
 
 
 @pytest.mark.parametrize("name", ["a:smile:[bold]b.csv", "two\nlines.csv", "n" * 300 + ".csv", "n" * 300])
-def test_odd_names_are_printed_as_they_are_on_one_line(run, name):
+def test_odd_names_are_printed_unchanged_on_one_line(run, name):
     code, out, err = run("info", name)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert name.replace("\n", " ")[:9] in err.replace("\\n", " ")
 
 
-def test_an_unknown_option_is_2(run):
+def test_unknown_option_exits_with_2(run):
     code, out, err = run("info", "synthetic", "--nope")
     assert (code, out) == (2, "")
     assert "No such option" in err
 
 
-def test_our_fault_is_1_and_shows_where_only_if_asked(run, monkeypatch):
+def test_internal_error_exits_with_1(run, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("[bold]boom")
 
-    monkeypatch.setattr("graphprox.cli.info.load", fail)
+    monkeypatch.setattr("graphprox.cli.options.load", fail)
     code, out, err = run("info", "synthetic")
     assert (code, out) == (1, "")
-    assert err == "error: a fault of graphprox, not yours: RuntimeError: [bold]boom; --verbose shows where\n"
-    code, _, err = run("info", "synthetic", "--verbose")
+    assert err == "error: internal error of graphprox: RuntimeError: [bold]boom; --verbose shows the traceback\n"
+    code, _, err = run("--verbose", "info", "synthetic")
     assert code == 1
     assert "Traceback" in err
+    assert "--verbose" not in err.splitlines()[-1]
 
 
-def test_a_users_mistake_shows_where_if_asked(run):
-    code, _, err = run("info", "cora", "--verbose")
+def test_verbose_shows_the_traceback_of_an_error(run):
+    code, _, err = run("--verbose", "info", "cora")
     assert code == 2
     assert "Traceback" in err
+    assert err.splitlines()[-1] == "error: 'cora' is neither a data set nor a file; did you mean Cora?"
 
 
-def test_the_version_is_that_of_the_package(run):
+def test_interruption_exits_with_130_and_no_traceback(run, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("graphprox.cli.options.load", interrupt)
+    code, out, err = run("info", "synthetic")
+    assert (code, out) == (130, "")
+    assert "Traceback" not in err
+
+
+# -- spellings of version 0.1 ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["embed", "synthetic", "--out", "emb.npy", "--steps", "3"], "--steps is --epochs since version 0.2"),
+        (["curve", "synthetic", "--steps=0,2"], "--steps is --epochs since version 0.2"),
+        (
+            ["holdout", "synthetic", "--out", "rest.npz", "--validation", "0.1"],
+            "--validation is --val since version 0.2",
+        ),
+        (["info", "synthetic", "--verbose"], "--verbose comes before the command since version 0.2"),
+        (["neighbours", "emb.npy", "3"], "the command 'neighbours' is 'graphprox neighbors' since version 0.2"),
+        (["run", "random.toml", "--check"], "the command 'run' is 'python -m reproduction run' since version 0.2"),
+        (["report"], "the command 'report' is 'python -m reproduction report' since version 0.2"),
+        (["compare", "synthetic", "--protocol", "compat"], "got 'compat': it is now called 'grace'"),
+        (["compare", "synthetic", "--protocol", "descent"], "got 'descent': it is now called 'dgi'"),
+    ],
+)
+def test_old_spelling_is_refused_with_the_new_one(run, tmp_path, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_arguments_after_two_dashes_are_no_options(run, tmp_path):
+    (tmp_path / "emb.csv").write_text("id,x,y\n--steps,1,0\nb,0,1\n")
+    code, out, _ = run("neighbors", tmp_path / "emb.csv", "--", "--steps")
+    assert code == 0
+    assert out.startswith("--steps")
+
+
+# -- help -----------------------------------------------------------------------------------------------------------
+
+
+def test_version_is_that_of_the_package(run):
     assert run("--version") == (0, f"graphprox {graphprox.__version__}\n", "")
 
 
-@pytest.mark.parametrize("command", [[], ["info"], ["datasets"]])
-def test_help_has_examples(run, command):
-    code, out, _ = run(*command, "--help")
+def test_help_lists_the_commands(run):
+    code, out, _ = run("--help")
     assert code == 0
-    assert "graphprox" in out
-    if command:
-        assert "Examples" in out
+    for name in COMMANDS:
+        assert re.search(rf"^│ {name} ", out, re.MULTILINE)
+    for old in ("neighbours", "report"):
+        assert not re.search(rf"^│ {old} ", out, re.MULTILINE)
 
 
-def program(*arguments, **environment):
-    return subprocess.run(
-        [PROGRAM, *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_has_examples(run, command):
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    assert "Examples" in out
+    assert f"graphprox {command}" in out
+    assert run(command, "-h") == (code, out, "")
 
 
-def test_the_shell_completes_names():
-    completed = program(
-        _GRAPHPROX_COMPLETE="complete_bash", COMP_WORDS="graphprox info Co", COMP_CWORD="2", _TYPER_COMPLETE_ARGS="x"
-    )
-    assert completed.stdout.split() == ["Cora", "CoauthorCS", "Cornell", "Cornell-2021", "Cornell5"]
-    commands = program(_GRAPHPROX_COMPLETE="complete_bash", COMP_WORDS="graphprox ", COMP_CWORD="1")
-    assert {"info", "datasets"} <= set(commands.stdout.split())
+@pytest.mark.parametrize("command", READ_A_GRAPH)
+def test_commands_share_the_options_for_reading_a_graph(run, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "160")
+    _, out, _ = run(command, "--help")
+    _, _, panel = out.partition("Reading the graph")
+    assert set(re.findall(r"--[a-z-]+", panel)) - {"--labels"} == {
+        "--features",
+        "--directed",
+        "--undirected",
+        "--header",
+        "--no-header",
+        "--data",
+    }
 
 
-def test_the_program_starts_without_torch():
-    """Torch takes seconds to import: a command that needs none does without."""
+# -- completion -----------------------------------------------------------------------------------------------------
+
+
+def to_environment(line):
+    """Return the environment in which bash calls the program to complete the last word of a line."""
+    words = line.split(" ")
+    return {"_GRAPHPROX_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+
+
+@pytest.fixture
+def complete(monkeypatch, capsys):
+    """Complete the last word of a line in this process."""
+
+    def complete(line):
+        for name, value in to_environment(line).items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(SystemExit):
+            app(prog_name="graphprox")
+        return capsys.readouterr().out.split()
+
+    return complete
+
+
+def test_installed_program_completes_names():
+    environment = {**os.environ, **to_environment("graphprox info Co")}
+    done = subprocess.run([PROGRAM], env=environment, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.split() == ["Cora", "CoauthorCS", "Cornell", "Cornell-2021", "Cornell5"]
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("graphprox embed syn", ["synthetic"]),
+        ("graphprox embed Cora --method d", ["deepwalk", "dgi"]),
+        ("graphprox methods ft-gcl-", ["ft-gcl-nl", "ft-gcl-plus"]),
+        ("graphprox embed Cora --preset T", ["Texas", "Texas-paper"]),
+        ("graphprox tune Cora --method mvgrl --preset T", ["Texas"]),
+        ("graphprox curve Cora --preset a", ["auto"]),
+        ("graphprox neighbors emb.npy 3 --graph Tex", ["Texas"]),
+    ],
+)
+def test_names_are_completed(complete, line, names):
+    assert complete(line) == names
+
+
+def test_commands_are_completed(complete):
+    assert set(COMMANDS) <= set(complete("graphprox "))
+
+
+def test_program_starts_without_torch():
     code = "import sys, graphprox.cli; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_interrupting_is_quiet():
-    started = subprocess.Popen(
-        [PROGRAM, "info", "synthetic:nodes=3000000,edges_per_node=10"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        started.communicate(timeout=2)
-    except subprocess.TimeoutExpired:
-        started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=60)
-    assert started.returncode == 130
-    assert out == ""
-    assert "Traceback" not in err
-
-
-def test_a_sparkline_shows_the_smallest_and_the_largest():
+def test_sparkline_shows_the_smallest_and_the_largest_count():
     assert sparkline([0, 1, 1000]) == " ▁█"
     assert sparkline([0]) == " "

@@ -1,9 +1,10 @@
-"""graphprox embed, transform and curve, as users call them."""
+"""graphprox embed, transform and curve."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,9 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphprox.io.embedding_files import read_embedding
+from graphprox import FTGCL, load
+from graphprox.io.embedding_reader import read_embedding
 
-SMALL = ["--set", "encoder.width=8", "--set", "head.width=8", "--set", "views.k_max=3"]
+SMALL = ["--dim", "8", "--set", "head_channels=8", "--set", "views.k_max=3"]  # a parameter, and a field of the recipe
+CURVE = ["--set", "n_components=8", "--set", "k_max=3", "--set", "views.k_min=1"]
 GRAPH = "synthetic:nodes=140"
 
 
@@ -27,18 +30,24 @@ def embed(run, tmp_path, no_data):
     return embed
 
 
-def test_a_vector_per_node_is_written_and_nothing_else(embed, tmp_path):
-    code, printed, complained = embed("--out", tmp_path / "emb.parquet", "--steps", 3)
-    assert (code, complained) == (0, "")
-    assert "140 nodes, 8 dimensions, by ft-gcl, 3 steps, loss" in printed
+def test_only_the_embedding_is_written(embed, tmp_path):
+    code, out, err = embed("--out", tmp_path / "emb.parquet", "--epochs", 3)
+    assert (code, err) == (0, "")
+    assert "140 nodes, 8 dimensions, by ft-gcl, 3 epochs, loss" in out
     assert read_embedding(tmp_path / "emb.parquet").vectors.shape == (140, 8)
     assert [path.name for path in tmp_path.glob("emb*")] == ["emb.parquet"]
 
 
-def test_the_same_command_gives_the_same_bytes(embed, tmp_path):
-    embed("--out", tmp_path / "a.npy", "--steps", 3)
-    embed("--out", tmp_path / "b.npy", "--steps", 3)
-    embed("--out", tmp_path / "c.npy", "--steps", 3, "--seed", 1)
+def test_command_equals_the_estimator_fitted_on_the_data_set(run, tmp_path, no_data):
+    code, out, _ = run("embed", "synthetic", "--method", "ft-gcl", "--out", tmp_path / "emb.npy", "--json")
+    assert (code, json.loads(out)["epochs"]) == (0, 250)  # of the preset
+    assert np.load(tmp_path / "emb.npy").tobytes() == FTGCL().fit(load("synthetic")).vectors_.tobytes()
+
+
+def test_same_command_writes_the_same_bytes(embed, tmp_path):
+    embed("--out", tmp_path / "a.npy", "--epochs", 3)
+    embed("--out", tmp_path / "b.npy", "--epochs", 3)
+    embed("--out", tmp_path / "c.npy", "--epochs", 3, "--seed", 1)
     assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
     assert (tmp_path / "a.npy").read_bytes() != (tmp_path / "c.npy").read_bytes()
 
@@ -46,15 +55,15 @@ def test_the_same_command_gives_the_same_bytes(embed, tmp_path):
 @pytest.mark.parametrize(
     "method", ["f-gcl", "t-gcl", "FT-GCL", "ft-gcl-plus", "pe-gcl", "ft-gcl-nl", "ft-grace", "grace"]
 )
-def test_every_method_of_the_family_embeds(embed, tmp_path, method):
-    code, printed, _ = embed("--out", tmp_path / "emb.npy", "--steps", 2, "--method", method, "--json")
-    said = json.loads(printed)
-    assert (code, said["method"], said["steps"]) == (0, method.lower(), 2)
+def test_all_methods_of_the_family_embed(embed, tmp_path, method):
+    code, out, _ = embed("--out", tmp_path / "emb.npy", "--epochs", 2, "--method", method, "--json")
+    summary = json.loads(out)
+    assert (code, summary["method"], summary["epochs"]) == (0, method.lower(), 2)
     assert np.load(tmp_path / "emb.npy").shape == (140, 8)
 
 
-def test_a_kept_model_tells_how_it_was_made_and_embeds_again(embed, run, tmp_path):
-    embed("--out", tmp_path / "emb.npy", "--steps", 3, "--model", tmp_path / "model")
+def test_saved_model_embeds_the_same_graph_equally(embed, run, tmp_path):
+    embed("--out", tmp_path / "emb.npy", "--epochs", 3, "--model", tmp_path / "model")
     kept = {path.name for path in (tmp_path / "model").iterdir()}
     assert kept == {"recipe.toml", "weights.safetensors", "metrics.jsonl", "about.json", "checkpoints"}
     code, _, _ = run("transform", GRAPH, "--model", tmp_path / "model", "--out", tmp_path / "again.npy")
@@ -62,35 +71,74 @@ def test_a_kept_model_tells_how_it_was_made_and_embeds_again(embed, run, tmp_pat
     assert (tmp_path / "emb.npy").read_bytes() == (tmp_path / "again.npy").read_bytes()
 
 
-def test_a_recipe_that_was_kept_trains_the_same_again(embed, tmp_path, run):
-    embed("--out", tmp_path / "emb.npy", "--steps", 3, "--model", tmp_path / "model")
+def test_saved_recipe_trains_the_same_model(embed, tmp_path, run):
+    embed("--out", tmp_path / "emb.npy", "--epochs", 3, "--model", tmp_path / "model")
     recipe = tmp_path / "model" / "recipe.toml"
     code, _, _ = run("embed", GRAPH, "--recipe", recipe, "--out", tmp_path / "again.npy")
     assert code == 0
     assert (tmp_path / "emb.npy").read_bytes() == (tmp_path / "again.npy").read_bytes()
+    options = ["--recipe", recipe, "--dim", 4, "--epochs", 1, "--seed", 1, "--json"]
+    code, out, _ = run("embed", GRAPH, *options, "--out", tmp_path / "other.npy")
+    summary = json.loads(out)
+    assert (code, summary["dim"], summary["epochs"]) == (0, 4, 1)
 
 
-def test_a_grown_graph_is_embedded_without_training(embed, run, tmp_path):
-    embed("--out", tmp_path / "emb.npy", "--steps", 3, "--model", tmp_path / "model")
-    grown = ["synthetic:nodes=300,seed=4", "--model", tmp_path / "model", "--out", tmp_path / "more.npy"]
-    code, printed, _ = run("transform", *grown, "--json")
+def test_preset_of_another_data_set_is_selected_by_name(run, tmp_path, no_data):
+    options = ["--preset", "PubMed", "--epochs", 1, "--model", tmp_path / "model", "--json"]
+    code, out, _ = run("embed", GRAPH, "--out", tmp_path / "emb.npy", *options)
+    assert (code, json.loads(out)["dim"]) == (0, 1024)
+    assert 'activation = "none"' in (tmp_path / "model" / "recipe.toml").read_text()
+
+
+def test_options_take_precedence_over_set_and_preset(run, tmp_path, no_data):
+    options = ["--preset", "synthetic", "--set", "epochs=9", "--set", "encoder.name=sage", "--epochs", 2, "--dim", 8]
+    command = ["embed", GRAPH, "--out", tmp_path / "emb.npy", "--model", tmp_path / "model", "--json"]
+    code, out, _ = run(*command, *options)
+    summary = json.loads(out)
+    assert (code, summary["epochs"], summary["dim"]) == (0, 2, 8)
+    recipe = (tmp_path / "model" / "recipe.toml").read_text()
+    assert 'name = "sage"' in recipe
+    assert 'activation = "elu"' in recipe  # of the preset
+
+
+def test_checkpoints_are_written_as_often_as_requested(embed, tmp_path):
+    options = ["--epochs", 4, "--model", tmp_path / "model", "--checkpoint-every", 2]
+    code, _, _ = embed("--out", tmp_path / "emb.npy", *options)
     assert code == 0
-    assert json.loads(printed)["nodes"] == 300
+    names = sorted(path.name for path in (tmp_path / "model" / "checkpoints").iterdir())
+    assert [int("".join(filter(str.isdigit, name.partition(".")[0]))) for name in names][-1] == 4
 
 
-def test_more_steps_continue_what_was_done(embed, tmp_path):
+def test_features_are_read_from_a_file_of_their_own(run, tmp_path, no_data):
+    (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"n{i},n{i + 1}\n" for i in range(20)))
+    (tmp_path / "x.csv").write_text("id,a,b\n" + "".join(f"n{i},{i % 3},1\n" for i in range(21)))
+    options = ["--features", tmp_path / "x.csv", "--epochs", 2, *SMALL]
+    code, _, err = run("embed", tmp_path / "edges.csv", *options, "--out", tmp_path / "emb.csv")
+    assert (code, err) == (0, "")
+    assert set(read_embedding(tmp_path / "emb.csv").ids) == {f"n{i}" for i in range(21)}
+
+
+def test_another_graph_is_embedded_without_training(embed, run, tmp_path):
+    embed("--out", tmp_path / "emb.npy", "--epochs", 3, "--model", tmp_path / "model")
+    grown = ["synthetic:nodes=300,seed=4", "--model", tmp_path / "model", "--out", tmp_path / "more.npy"]
+    code, out, _ = run("transform", *grown, "--json")
+    assert code == 0
+    assert json.loads(out)["nodes"] == 300
+
+
+def test_resume_continues_a_finished_training(embed, tmp_path):
     model = tmp_path / "model"
-    embed("--out", tmp_path / "a.npy", "--steps", 3, "--model", model)
-    embed("--out", tmp_path / "a.npy", "--steps", 6, "--model", model, "--resume")
-    embed("--out", tmp_path / "b.npy", "--steps", 6)
+    embed("--out", tmp_path / "a.npy", "--epochs", 3, "--model", model)
+    embed("--out", tmp_path / "a.npy", "--epochs", 6, "--model", model, "--resume")
+    embed("--out", tmp_path / "b.npy", "--epochs", 6)
     assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
     lines = [json.loads(line) for line in (model / "metrics.jsonl").read_text().splitlines()]
-    assert [line["step"] for line in lines] == [1, 2, 3, 4, 5, 6]
+    assert [line["epoch"] for line in lines] == [1, 2, 3, 4, 5, 6]
 
 
-def test_tensorboard_hears_of_each_step(embed, tmp_path):
-    code, _, complained = embed("--out", tmp_path / "emb.npy", "--steps", 4, "--tensorboard", tmp_path / "log")
-    assert (code, complained) == (0, "")
+def test_loss_is_logged_for_tensorboard(embed, tmp_path):
+    code, _, err = embed("--out", tmp_path / "emb.npy", "--epochs", 4, "--tensorboard", tmp_path / "log")
+    assert (code, err) == (0, "")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     log = EventAccumulator(str(tmp_path / "log")).Reload()
@@ -101,76 +149,115 @@ def test_tensorboard_hears_of_each_step(embed, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--out", "emb.doc"], "the ending of an embedding's file must be one of .parquet"),
-        (["--out", "emb.npy", "--method", "ft-gcp"], "did you mean"),
-        (["--out", "emb.npy", "--preset", "Coro"], "has no preset 'Coro'"),
-        (["--out", "emb.npy", "--set", "encoder.widht=3"], "did you mean 'encoder.width'?"),
-        (["--out", "emb.npy", "--set", "encoder.width"], "encoder.width=256"),
-        (["--out", "emb.npy", "--steps", "-1"], "steps must be a whole number of 0 or more; got -1"),
-        (["--out", "emb.npy", "--recipe", "none.toml"], "none.toml does not exist"),
-        (["--out", "emb.npy", "--device", "abacus"], "device must be auto or one that is at hand"),
-        (["--out", "emb.npy", "--steps", "5", "--set", "optimizer.learning_rate=1e30"], "lower optimizer.learning"),
+        (["--out", "emb.doc"], "the ending of an embedding file must be one of .parquet"),
+        (["--method", "ft-gcp"], "method must be a registered one; got 'ft-gcp': did you mean 'ft-gcl'?"),
+        (["--preset", "Coro"], "FT-GCL has no preset 'Coro'; did you mean 'Cora'?"),
+        (["--set", "encoder.n_componets=3"], "did you mean 'encoder.n_components'?"),
+        (["--set", "temprature=3"], "FT-GCL has no setting 'temprature'; did you mean 'temperature'?"),
+        (["--set", "zzz=3"], "FT-GCL has no setting 'zzz'; `graphprox methods ft-gcl` lists them"),
+        (["--set", "temperature"], "a setting must be NAME=VALUE, such as n_components=256; got 'temperature'"),
+        (["--set", "temperature=hot"], "objective.temperature must be a positive, finite number; got 'hot'"),
+        (["--set", "random_state=3"], "a setting must not be 'random_state'; use --seed instead"),
+        (["--set", "seed=3"], "a setting must not be 'seed'; use --seed instead"),
+        (["--set", "preset=Cora"], "a setting must not be 'preset'; use --preset instead"),
+        (["--set", "name=dgi"], "a setting must not be 'name'; use --method instead"),
+        (["--set", "dataset=Cora"], "a setting must not be 'dataset'; use GRAPH instead"),
+        (["--set", "device=cpu"], "a setting must not be 'device'; use --device instead"),
+        (["--set", "encoder.width=3"], "no setting 'encoder.width'; it is 'encoder.n_components' since version 0.2"),
+        (["--set", "width=3"], "no setting 'width'; it is 'n_components' since version 0.2"),
+        (["--epochs", "-1"], "epochs must be a non-negative integer; got -1"),
+        (["--dim", "0"], "encoder.n_components must be a positive integer; got 0"),
+        (["--model", "model", "--checkpoint-every", "0"], "checkpoint_every must be a positive integer; got 0"),
+        (["--recipe", "none.toml"], "none.toml does not exist"),
+        (["--recipe", "none.toml", "--method", "dgi"], "--recipe must stand alone; got --method or --preset beside it"),
+        (["--device", "abacus"], "device must be"),
+        (["--epochs", "5", "--set", "optimizer.learning_rate=1e30"], "lower optimizer.learning"),
     ],
 )
-def test_mistakes_get_one_sentence_and_leave_nothing(run, tmp_path, monkeypatch, no_data, arguments, sentence):
+def test_error_is_one_sentence_and_nothing_is_written(run, tmp_path, monkeypatch, no_data, arguments, sentence):
     monkeypatch.chdir(tmp_path)
-    code, printed, complained = run("embed", GRAPH, *SMALL, *arguments)
-    assert (code, printed) == (2, "")
-    assert sentence in complained
-    assert complained.count("\n") == 1
-    assert not list(tmp_path.glob("emb.npy"))
+    options = SMALL if not {"--dim", "--recipe"} & set(arguments) else []
+    code, out, err = run("embed", GRAPH, "--out", "emb.npy", *options, *arguments)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert not list(tmp_path.glob("emb.*"))
 
 
-def test_a_model_of_other_features_is_refused(embed, run, tmp_path):
-    embed("--out", tmp_path / "emb.npy", "--steps", 1, "--model", tmp_path / "model")
+@pytest.mark.parametrize(
+    "option",
+    [["--model", "model"], ["--resume"], ["--checkpoint-every", "5"], ["--tensorboard", "log"], ["--device", "cuda"]],
+)
+def test_method_that_cannot_be_resumed_refuses_training_options(run, tmp_path, monkeypatch, no_data, option):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run("embed", GRAPH, "--out", "emb.npy", "--method", "dgi", *option)
+    assert (code, out) == (2, "")
+    assert err == (
+        f"error: {option[0]} needs a method whose training can be resumed, such as ft-gcl; got --method dgi: "
+        "leave it out\n"
+    )
+    assert not (tmp_path / "emb.npy").exists()
+    assert not (tmp_path / "model").exists()
+
+
+def test_model_of_other_features_is_refused(embed, run, tmp_path):
+    embed("--out", tmp_path / "emb.npy", "--epochs", 1, "--model", tmp_path / "model")
     other = ["transform", "synthetic:nodes=140,features=16", "--model", tmp_path / "model", "--out", tmp_path / "o.npy"]
-    code, _, complained = run(*other)
+    code, _, err = run(*other)
     assert code == 2
-    assert "must have the 32 features that the model was trained on; got 16" in complained
+    assert "must have the 32 features that FT-GCL was fitted on; got 16" in err
 
 
-def test_a_folder_without_a_model_is_refused(run, tmp_path, no_data):
-    code, _, complained = run("transform", GRAPH, "--model", tmp_path, "--out", tmp_path / "o.npy")
+def test_folder_without_a_model_is_refused(run, tmp_path, no_data):
+    code, _, err = run("transform", GRAPH, "--model", tmp_path, "--out", tmp_path / "o.npy")
     assert code == 2
-    assert "must be a folder that holds a model" in complained
+    assert "must be the folder of a model" in err
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_stopped_command_goes_on_to_the_same_bytes(embed, tmp_path, no_data, number, code):
+def test_interrupted_command_is_resumed_to_the_same_bytes(embed, tmp_path, no_data, number, code):
     whole = tmp_path / "whole.npy"
-    embed("--out", whole, "--steps", 300)
+    embed("--out", whole, "--epochs", 300)
     command = [Path(sys.executable).with_name("graphprox"), "embed", GRAPH, *SMALL, "--device", "cpu"]
-    command += ["--out", tmp_path / "emb.npy", "--steps", "300", "--model", tmp_path / "model", "--resume"]
+    command += ["--out", tmp_path / "emb.npy", "--epochs", "300", "--model", tmp_path / "model", "--resume"]
     with subprocess.Popen(list(map(str, command)), env=os.environ, stderr=subprocess.PIPE, text=True) as process:
         metrics = tmp_path / "model" / "metrics.jsonl"
         while process.poll() is None and (not metrics.exists() or len(metrics.read_text()) < 300):
             time.sleep(0.005)
         process.send_signal(number)
-        _, complained = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == code
-    assert "of 300: --resume goes on from there" in complained
+    assert "of 300: --resume continues from there" in err
     assert not (tmp_path / "emb.npy").exists()
-    done = embed("--out", tmp_path / "emb.npy", "--steps", 300, "--model", tmp_path / "model", "--resume")
+    done = embed("--out", tmp_path / "emb.npy", "--epochs", 300, "--model", tmp_path / "model", "--resume")
     assert done[0] == 0
     assert (tmp_path / "emb.npy").read_bytes() == whole.read_bytes()
 
 
-def test_the_curve_looks_after_each_mark(run, no_data):
-    code, printed, _ = run(
-        "curve", "synthetic", "--preset", "default", *SMALL, "--steps", "0,2", "--splits", 2, "--json"
-    )
-    marks = [json.loads(line) for line in printed.splitlines()]
-    assert (code, [mark["steps"] for mark in marks]) == (0, [0, 2])
+def test_curve_prints_the_accuracy_after_each_number_of_epochs(run, no_data):
+    code, out, _ = run("curve", "synthetic", "--preset", "default", *CURVE, "--epochs", "0,2", "--splits", 2, "--json")
+    marks = [json.loads(line) for line in out.splitlines()]
+    assert (code, [mark["epochs"] for mark in marks]) == (0, [0, 2])
     assert all(0 < mark["accuracy"] < 1 for mark in marks)
+    assert marks[0]["loss"] is None
+    assert marks[1]["loss"] > 0
 
 
-def test_the_curve_wants_whole_numbers(run, no_data):
-    code, _, complained = run("curve", "synthetic", "--steps", "1,b")
+def test_curve_is_printed_in_percent(run, no_data):
+    shares = ["--train", 0.2, "--val", 0.2, "--first-split", 7, "--seed", 1]
+    code, out, _ = run("curve", "synthetic", *CURVE, "--epochs", "0,1", "--splits", 2, *shares)
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == ["0", "1"]
+    assert all(re.search(r"[\d.]+ ± [\d.]+ %", line) for line in out.splitlines())
+
+
+def test_curve_refuses_epochs_that_are_no_integers(run, no_data):
+    code, _, err = run("curve", "synthetic", "--epochs", "1,b")
     assert code == 2
-    assert "--steps must be whole numbers with commas between them" in complained
+    assert "--epochs must be non-negative integers separated by commas; got '1,b'" in err
 
 
-def test_the_curve_of_what_has_no_steps_is_refused_with_what_to_take(run, no_data):
-    code, printed, complained = run("curve", "synthetic", "--method", "dgi")
-    assert (code, printed) == (2, "")
-    assert "got 'dgi': take graphprox tune synthetic --method dgi --over epochs=50,100,200" in complained
+def test_curve_of_other_methods_is_refused_with_the_alternative(run, no_data):
+    code, out, err = run("curve", "synthetic", "--method", "dgi")
+    assert (code, out) == (2, "")
+    assert "got 'dgi': use graphprox tune synthetic --method dgi --over epochs=50,100,200" in err

@@ -1,4 +1,4 @@
-"""graphprox evaluate and holdout, as users call them."""
+"""graphprox evaluate and holdout."""
 
 from __future__ import annotations
 
@@ -15,17 +15,12 @@ from graphprox import (
     StructuralFeaturesWarning,
     edge_split,
     load,
-    random_split,
     read_embedding,
     read_graph,
     synthetic,
     write_embedding,
 )
-from graphprox.evaluation.clustering import cluster
-from graphprox.evaluation.compat import compat_probe, compat_split
-from graphprox.evaluation.links import link_scores, score_links
-from graphprox.evaluation.probe import probe
-from graphprox.evaluation.similar import similarity_scores
+from graphprox.evaluation import classify, clustering, link_prediction, similarity
 
 GRAPH = "synthetic:nodes=300"
 
@@ -41,15 +36,15 @@ def emb(graph, tmp_path):
     return tmp_path / "emb.parquet"
 
 
-# -- what is measured -----------------------------------------------------------------------------------------------
+# -- scores ---------------------------------------------------------------------------------------------------------
 
 
-def test_classification_is_the_probe_on_each_split(run, graph, emb):
+def test_classification_prints_the_scores_of_each_split(run, graph, emb):
     code, out, err = run("evaluate", GRAPH, "--embedding", emb, "--splits", 3, "--first-split", 5, "--json")
-    said = json.loads(out)
-    scores = [probe(graph.x, graph.y, random_split(graph, seed=seed)) for seed in (5, 6, 7)]
+    printed = json.loads(out)
+    scores = classify(graph, graph.x, n_splits=3, random_state=5)
     assert (code, err) == (0, "")
-    assert {name: said[name] for name in ("graph", "embedding", "task", "protocol", "splits", "first_split")} == {
+    assert {name: printed[name] for name in ("graph", "embedding", "task", "protocol", "splits", "first_split")} == {
         "graph": GRAPH,
         "embedding": str(emb),
         "task": "classification",
@@ -57,37 +52,35 @@ def test_classification_is_the_probe_on_each_split(run, graph, emb):
         "splits": 3,
         "first_split": 5,
     }
-    assert said["runs"] == [vars(score) for score in scores]
-    accuracies = [score.accuracy for score in scores]
-    assert said["mean"]["accuracy"] == pytest.approx(np.mean(accuracies))
-    assert said["deviation"]["accuracy"] == pytest.approx(np.std(accuracies))
-    assert set(said["mean"]) == {"accuracy", "macro_f1", "validation_accuracy"}
+    assert printed["scores"] == scores.to_dict()
+    assert printed["mean"]["accuracy"] == scores.mean
+    assert printed["std"]["accuracy"] == scores.std
+    assert set(printed["mean"]) == {"accuracy", "macro_f1", "val_accuracy"}
 
 
-def test_compat_is_the_other_probe(run, graph, emb):
-    _, out, _ = run("evaluate", GRAPH, "--embedding", emb, "--protocol", "compat", "--splits", 1, "--json")
-    assert json.loads(out)["runs"] == [vars(compat_probe(graph.x, graph.y, compat_split(graph, seed=0)))]
+def test_the_protocol_selects_splits_and_probe(run, graph, emb):
+    _, out, _ = run("evaluate", GRAPH, "--embedding", emb, "--protocol", "grace", "--splits", 1, "--json")
+    assert json.loads(out)["scores"] == classify(graph, graph.x, protocol="grace", n_splits=1).to_dict()
 
 
 def test_clustering_and_similarity_need_no_split(run, graph, emb):
     _, out, _ = run("evaluate", GRAPH, "--embedding", emb, "--task", "clustering", "--seed", 2, "--json")
-    assert json.loads(out)["runs"] == [vars(cluster(graph.x, graph.y, seed=2))]
+    assert json.loads(out)["mean"] == clustering(graph, graph.x, random_state=2).to_dict()
     _, out, _ = run("evaluate", GRAPH, "--embedding", emb, "--task", "similarity", "--json")
-    scores = similarity_scores(graph.x, graph.y)
-    assert json.loads(out)["mean"] == {"sim@5": scores[5], "sim@10": scores[10]}
+    assert json.loads(out)["mean"] == similarity(graph, graph.x).to_dict()
 
 
 def test_public_splits_of_cora(run, data, tmp_path):
     cora = load("Cora", data=data)
-    write_embedding(tmp_path / "emb.npy", cora.graph.x.toarray()[:, :100])
+    vectors = cora.graph.x.toarray()[:, :100]
+    write_embedding(tmp_path / "emb.npy", vectors)
     code, out, _ = run(
         "evaluate", "Cora", "--data", data, "--embedding", tmp_path / "emb.npy", "--protocol", "public", "--json"
     )
-    expected = probe(cora.graph.x.toarray()[:, :100], cora.graph.y, cora.splits["public"][0])
-    assert (code, json.loads(out)["runs"]) == (0, [vars(expected)])
+    assert (code, json.loads(out)["scores"]) == (0, classify(cora, vectors, protocol="public").to_dict())
 
 
-def test_figures_are_shown_as_people_read_them(run, emb):
+def test_scores_are_printed_in_percent(run, emb):
     code, out, err = run("evaluate", GRAPH, "--embedding", emb, "--splits", 2)
     title, *rows = out.splitlines()
     assert (code, err) == (0, "")
@@ -102,7 +95,7 @@ def test_figures_are_shown_as_people_read_them(run, emb):
 
 
 @pytest.mark.parametrize("name", ["emb.npy", "emb.csv", "emb.txt", "emb.tsv", "emb.npz"])
-def test_an_embedding_may_come_in_any_format(run, graph, emb, tmp_path, name):
+def test_every_format_of_embeddings_is_read(run, graph, emb, tmp_path, name):
     order = np.arange(300) if name.endswith(".npy") else np.random.default_rng(0).permutation(300)
     if name.endswith(".npz"):
         np.savez(tmp_path / name, embedding=graph.x[order], ids=order)
@@ -114,7 +107,7 @@ def test_an_embedding_may_come_in_any_format(run, graph, emb, tmp_path, name):
     assert json.loads(out)["mean"] == pytest.approx(json.loads(expected)["mean"], abs=0.01)
 
 
-def test_files_of_ones_own_are_joined_by_id(run, graph, tmp_path):
+def test_files_of_users_are_aligned_by_id(run, graph, tmp_path):
     names = np.array([f"p{each:03}" for each in range(300)], dtype=object)
     edges = "".join(f"{names[a]},{names[b]}\n" for a, b in graph.edges_once().T)
     (tmp_path / "edges.csv").write_text("source,target\n" + edges)
@@ -123,12 +116,13 @@ def test_files_of_ones_own_are_joined_by_id(run, graph, tmp_path):
     write_embedding(tmp_path / "emb.txt", graph.x[order], names[order])
     files = [tmp_path / "edges.csv", "--labels", tmp_path / "y.csv", "--embedding", tmp_path / "emb.txt"]
     code, out, err = run("evaluate", *files, "--task", "similarity", "--json")
-    expected = similarity_scores(graph.x[:290], graph.y[:290])
+    known = graph.with_labels(np.where(np.arange(300) < 290, graph.y, -1))
+    expected = similarity(known, graph.x)
     assert code == 0
     assert json.loads(out)["mean"]["sim@5"] == pytest.approx(expected[5])
     assert err == (
         f"warning: {tmp_path}/emb.txt has no vector for 3 of 300 nodes, such as 'p297', 'p298', 'p299': "
-        "vectors of zeros stand in\n"
+        "zeros are used\n"
     )
 
 
@@ -137,44 +131,51 @@ def test_files_of_ones_own_are_joined_by_id(run, graph, tmp_path):
 
 @pytest.fixture
 def rest(run, tmp_path, no_data):
-    """What holdout leaves of the graph, and an embedding of it."""
+    """An embedding of the graph without its held-out edges."""
     code, out, err = run("holdout", GRAPH, "--seed", 4, "--out", tmp_path / "rest.npz")
     assert (code, err) == (0, "")
     assert out == (
-        f"{tmp_path}/rest.npz: 300 nodes, 1,020 of 1,200 edges; 60 pairs to validate and 120 to test are held out, "
-        "by seed 4\n"
+        f"{tmp_path}/rest.npz: 300 nodes, 1,020 of 1,200 edges; 60 validation and 120 test pairs held out with seed 4\n"
     )
-    small = ["--set", "encoder.width=8", "--set", "head.width=8", "--set", "views.k_max=3", "--device", "cpu"]
-    code, _, _ = run("embed", tmp_path / "rest.npz", "--steps", 2, *small, "--out", tmp_path / "rest.parquet")
+    small = [
+        "--set",
+        "encoder.n_components=8",
+        "--set",
+        "head.out_channels=8",
+        "--set",
+        "views.k_max=3",
+        "--device",
+        "cpu",
+    ]
+    code, _, _ = run("embed", tmp_path / "rest.npz", "--epochs", 2, *small, "--out", tmp_path / "rest.parquet")
     assert code == 0
     return tmp_path / "rest.parquet"
 
 
-def test_links_go_from_holdout_through_embed_to_evaluate(run, graph, rest):
-    split = edge_split(graph, seed=4)
+def test_holdout_embed_and_evaluate_use_the_same_split(run, graph, rest):
+    split = edge_split(graph, random_state=4)
     code, out, err = run("evaluate", GRAPH, "--embedding", rest, "--task", "links", "--seed", 4, "--json")
     vectors = read_embedding(rest).vectors
     assert code == 0
-    assert json.loads(out)["runs"] == [link_scores(vectors, split)]
-    assert json.loads(out)["mean"] == link_scores(vectors, split)  # every figure has a name to be shown by
+    assert json.loads(out)["mean"] == link_prediction(split, vectors).to_dict()
     assert err == (
-        "note: the embedding should be of what `graphprox holdout` writes for this graph, with the same options and "
-        "--seed 4: one that has seen the held-out edges measures nothing\n"
+        "note: the embedding should be that of the graph that `graphprox holdout` has written, with the same options "
+        "and --seed 4: one that was trained on the held-out edges gives meaningless scores\n"
     )
 
 
-def test_no_held_out_edge_is_in_the_file(graph, rest):
+def test_held_out_edges_are_not_in_the_file(graph, rest):
     left = read_graph(rest.with_name("rest.npz"))
-    split = edge_split(graph, seed=4)
+    split = edge_split(graph, random_state=4)
     assert left.y is None
     assert np.array_equal(left.x, graph.x)
     present = set(map(tuple, left.edges_once().T.tolist()))
-    for held in (split.validation_edges, split.test_edges):
+    for held in (split.val_edges, split.test_edges):
         assert not present & set(map(tuple, held.T.tolist()))
 
 
-def test_shares_may_be_chosen(run, graph, emb, tmp_path, no_data):
-    shares = ["--validation", 0.1, "--test", 0.2, "--json"]
+def test_shares_of_held_out_edges_are_options(run, graph, emb, tmp_path, no_data):
+    shares = ["--val", 0.1, "--test", 0.2, "--json"]
     _, out, _ = run("holdout", GRAPH, "--out", tmp_path / "rest.npz", *shares)
     assert json.loads(out) == {
         "file": str(tmp_path / "rest.npz"),
@@ -183,24 +184,24 @@ def test_shares_may_be_chosen(run, graph, emb, tmp_path, no_data):
         "nodes": 300,
         "edges": 1200,
         "kept": 840,
-        "validation": 120,
+        "val": 120,
         "test": 240,
     }
     _, out, _ = run("evaluate", GRAPH, "--embedding", emb, "--task", "links", *shares)
-    split = edge_split(graph, seed=0, validation=0.1, test=0.2)
-    assert json.loads(out)["mean"]["auc"] == score_links(graph.x, split.test_edges, split.test_non_edges).auc
+    split = edge_split(graph, random_state=0, val=0.1, test=0.2)
+    assert json.loads(out)["mean"] == link_prediction(split, graph.x).to_dict()
 
 
-def test_a_directed_graph_says_how_to_be_read(run, tmp_path, no_data):
+def test_holdout_of_a_directed_graph_prints_how_to_read_it(run, tmp_path, no_data):
     (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"{i},{(i * 7 + 1) % 40}\n" for i in range(40)))
     code, out, err = run("holdout", tmp_path / "edges.csv", "--directed", "--out", tmp_path / "rest.npz")
     assert (code, err) == (0, "")
-    assert out.endswith("; it must be read with --directed, as the file does not say so\n")
+    assert out.endswith("; read it with --directed, which the file does not record\n")
     with pytest.warns(StructuralFeaturesWarning):
         assert read_graph(tmp_path / "rest.npz", directed=True).num_edges == 36
 
 
-# -- the page -------------------------------------------------------------------------------------------------------
+# -- docs -----------------------------------------------------------------------------------------------------------
 
 
 PAGE = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text()
@@ -211,7 +212,7 @@ def blocks(language: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_the_commands_of_the_page_print_what_it_shows(tmp_path, monkeypatch, no_data):
+def test_commands_of_the_page_print_the_shown_output(tmp_path, monkeypatch, no_data):
     monkeypatch.chdir(tmp_path)
     for block in blocks("console"):
         for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE):
@@ -223,41 +224,42 @@ def test_the_commands_of_the_page_print_what_it_shows(tmp_path, monkeypatch, no_
                 text=True,
                 check=True,
             )
-            assert unmeasured(done.stdout) == unmeasured(shown)
+            assert mask_measurements(done.stdout) == mask_measurements(shown)
 
 
-def test_the_python_of_the_page_runs(no_data):
+def test_python_of_the_page_runs(no_data):
     names: dict[str, object] = {}
     for block in blocks("python"):
         exec(compile(block, "evaluation.md", "exec"), names)
-    assert set(names["similar"]) == {5, 10}
+    assert names["similar"].ks == (5, 10)
 
 
-def unmeasured(text: str) -> list[list[str]]:
-    """The words without what is measured, which differs in its last digits from machine to machine."""
+def mask_measurements(text: str) -> list[list[str]]:
+    """The words of a text without measured numbers, which vary with the machine."""
     return [re.sub(r"loss [\d.]+|[\d.]+ s\b|[\d.]+( ± [\d.]+)? %", "?", line).split() for line in text.splitlines()]
 
 
-# -- mistakes -------------------------------------------------------------------------------------------------------
+# -- errors ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["--task", "art"], "--task must be one of classification, links, clustering, similarity; got 'art'"),
-        (["--protocol", "privat"], "--protocol must be one of random, public, compat, descent; got 'privat'"),
+        (["--protocol", "privat"], "protocol must be one of random, public, grace, dgi; got 'privat'"),
+        (["--protocol", "compat"], "got 'compat': it is now called 'grace'"),
         (["--protocol", "public"], f"public splits need a data set that has some; {GRAPH} has none"),
         (["--protocol", "public", "--splits", "3"], "--splits and --first-split must be left out with public"),
-        (["--task", "links", "--splits", "3"], "--splits must go with --task classification; got it with --task links"),
-        (["--task", "similarity", "--seed", "3"], "--seed must go with --task links or clustering"),
-        (["--first-split", "3", "--task", "clustering"], "--first-split must go with --task classification"),
-        (["--test", "0.2"], "--test must go with --task links; got it with --task classification"),
-        (["--task", "links", "--test", "1.2"], "test must lie in (0, 1)"),
+        (["--task", "links", "--splits", "3"], "--splits needs --task classification; got --task links"),
+        (["--task", "similarity", "--seed", "3"], "--seed needs --task links or clustering; got --task similarity"),
+        (["--first-split", "3", "--task", "clustering"], "--first-split needs --task classification"),
+        (["--test", "0.2"], "--test needs --task links; got --task classification"),
+        (["--task", "links", "--test", "1.2"], "test must be a share between 0 and 1"),
         (["--embedding", "none.npy"], "none.npy does not exist"),
-        (["--embedding", "emb.doc"], "the ending of an embedding's file must be one of"),
+        (["--embedding", "emb.doc"], "the ending of an embedding file must be one of"),
     ],
 )
-def test_mistakes_get_one_sentence(run, emb, arguments, sentence):
+def test_invalid_options_are_reported_in_one_sentence(run, emb, arguments, sentence):
     code, out, err = run("evaluate", GRAPH, "--embedding", emb, *arguments)
     assert (code, out) == (2, "")
     assert sentence in err
@@ -265,7 +267,7 @@ def test_mistakes_get_one_sentence(run, emb, arguments, sentence):
 
 
 @pytest.mark.parametrize("task", ["classification", "clustering", "similarity"])
-def test_labels_are_needed_to_measure_by_them(run, emb, tmp_path, task):
+def test_labels_are_required(run, emb, tmp_path, task):
     (tmp_path / "edges.csv").write_text("source,target\n0,1\n1,2\n")
     code, _, err = run("evaluate", tmp_path / "edges.csv", "--embedding", emb, "--task", task)
     assert (code, err) == (
@@ -274,23 +276,23 @@ def test_labels_are_needed_to_measure_by_them(run, emb, tmp_path, task):
     )
 
 
-def test_an_embedding_of_something_else_is_told(run, graph, tmp_path):
+def test_an_embedding_of_another_graph_is_rejected(run, graph, tmp_path):
     write_embedding(tmp_path / "emb.npy", graph.x[:-1])
     code, _, err = run("evaluate", GRAPH, "--embedding", tmp_path / "emb.npy")
     assert (code, err.count("\n")) == (2, 1)
-    assert "it must have a row for each of the 300 that are given; it has 299" in err
+    assert "it must have a row for each of the 300 given ids; it has 299" in err
     write_embedding(tmp_path / "emb.csv", graph.x, [f"node {each}" for each in range(300)])
     code, _, err = run("evaluate", GRAPH, "--embedding", tmp_path / "emb.csv")
     assert (code, err.count("\n")) == (2, 1)
     assert "has none for 300 of 300, such as 0, 1, 2: its ids are such as 'node 0', 'node 1', 'node 2'" in err
 
 
-def test_holdout_writes_npz_alone(run, tmp_path, no_data):
+def test_holdout_writes_npz_only(run, tmp_path, no_data):
     code, _, err = run("holdout", GRAPH, "--out", tmp_path / "rest.csv")
-    assert (code, err) == (2, "error: the ending of a graph without held-out edges must be .npz; got 'rest.csv'\n")
+    assert (code, err) == (2, "error: the suffix of a graph without held-out edges must be .npz; got 'rest.csv'\n")
     code, _, err = run("holdout", GRAPH, "--out", tmp_path / "rest.npz", "--test", 0.99)
     assert code == 2
-    assert "validation + test must stay below 1" in err
+    assert "val + test must be less than 1" in err
     assert list(tmp_path.glob("rest*")) == []
 
 

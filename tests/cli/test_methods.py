@@ -7,21 +7,85 @@ import json
 import numpy as np
 import pytest
 
-from graphprox.methods.registry import METHODS
+from graphprox.methods.base import METHODS
+
+# -- methods --------------------------------------------------------------------------------------------------------
 
 
-def test_methods_are_listed(run):
-    code, printed, _ = run("methods", "--json")
-    listed = json.loads(printed)
+def test_methods_are_listed_by_group_with_floors_first(run):
+    code, out, _ = run("methods", "--json")
+    listed = json.loads(out)
     assert code == 0
-    assert [each["name"] for each in listed] == list(METHODS)
-    assert listed[0].keys() == {"name", "title", "group", "uses", "paper", "summary", "presets"}
-    code, printed, _ = run("methods")
+    assert sorted(each["name"] for each in listed) == sorted(METHODS)
+    assert [each["name"] for each in listed[:3]] == ["raw", "smoothed", "untrained"]
+    groups = [each["group"] for each in listed]
+    assert groups == sorted(groups, key=groups.index)
+    assert listed[0].keys() == {"name", "class", "title", "group", "uses", "paper", "summary", "presets"}
+    code, out, _ = run("methods")
     assert code == 0
-    assert all(name in printed for name in METHODS)
+    assert [line.split()[0] for line in out.splitlines() if line[0] != " "] == [
+        "name",
+        *(row["name"] for row in listed),
+    ]
 
 
-def test_methods_are_compared_on_a_graph_of_ones_own(run, tmp_path, no_data):
+def test_papers_are_listed_if_the_terminal_is_wide(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert "Deep Graph Infomax" in run("methods")[1]
+
+
+@pytest.mark.parametrize("name", ["dgi", "DGI"])
+def test_settings_of_a_method_are_printed_with_defaults_and_values(run, name):
+    code, out, _ = run("methods", name)
+    lines = [line.split("  ") for line in out.splitlines()]
+    rows = {cells[0]: [cell.strip() for cell in cells[1:] if cell.strip()] for cells in lines}
+    assert code == 0
+    assert rows["n_components"] == ["512", "a positive integer"]
+    assert rows["learning_rate"] == ["0.001", "a finite number of at least 0"]
+    assert "DGI (graphprox.DGI): " in out
+    assert "Deep Graph Infomax" in out
+    assert "verbose" not in out
+
+
+def test_presets_are_printed_where_they_differ_from_the_defaults(run):
+    _, out, _ = run("methods", "mvgrl")
+    assert "CiteSeer: threshold=0.01 scale_diffusion=true\n" in out
+
+
+def test_fields_of_the_recipe_are_settings_of_the_family(run):
+    code, out, _ = run("methods", "grace", "--json")
+    described = json.loads(out)
+    settings = {each["name"]: each for each in described["settings"]}
+    assert code == 0
+    assert settings["encoder"]["default"] == "gcn"
+    assert "sage" in settings["encoder"]["values"]
+    assert settings["objective.name"]["values"] == "one of channel, node"
+    assert settings["augmentations.second.drop_edges"]["default"] == 0.4
+    assert settings["augmentations.second.drop_edges"]["values"] == "a number in [0, 1)"
+    assert described["presets"]["default"] == {}
+    assert described["presets"]["Cora"] == {"n_components": 128, "hidden_channels": 256, "head_channels": 128}
+    assert not {"checkpoint_dir", "device", "random_state", "overrides"} & set(settings)
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_every_setting_is_accepted_with_its_default(name, run):
+    described = json.loads(run("methods", name, "--json")[1])
+    given = {each["name"]: each["default"] for each in described["settings"] if each["default"] is not None}
+    made = METHODS[name].from_preset(**given)
+    assert made.settings() == METHODS[name](preset="default").settings()
+    assert all(each["values"] for each in described["settings"])
+
+
+def test_unknown_method_is_reported_with_a_suggestion(run):
+    code, out, err = run("methods", "dgj")
+    assert (code, out) == (2, "")
+    assert err == "error: method must be a registered one; got 'dgj': did you mean 'dgi'?\n"
+
+
+# -- compare --------------------------------------------------------------------------------------------------------
+
+
+def test_methods_are_compared_on_files_of_users(run, tmp_path, no_data):
     edges, features, labels = (tmp_path / name for name in ("edges.csv", "features.csv", "labels.csv"))
     rng = np.random.default_rng(0)
     classes = np.arange(40) % 2
@@ -29,56 +93,105 @@ def test_methods_are_compared_on_a_graph_of_ones_own(run, tmp_path, no_data):
     edges.write_text("source,target\n" + "".join(f"{a},{b}\n" for a, b in pairs))
     features.write_text("id,x,y\n" + "".join(f"{node},{classes[node] + rng.normal():.3f},1\n" for node in range(40)))
     labels.write_text("id,class\n" + "".join(f"{node},{'ab'[classes[node]]}\n" for node in range(40)))
-    given = ("compare", edges, "--features", features, "--out", tmp_path / "out", "--methods", "raw,smoothed")
-    code, printed, _ = run(*given, "--labels", labels, "--splits", 2, "--json")
+    command = ("compare", edges, "--features", features, "--out", tmp_path / "out", "--methods", "raw, smoothed")
+    code, out, _ = run(*command, "--labels", labels, "--splits", 2, "--seed", 1, "--json")
     assert code == 0
-    said = json.loads(printed)
-    assert [each["method"] for each in said["methods"]] == ["raw", "smoothed"]
-    assert all(0 < each["accuracy"] <= 1 for each in said["methods"])
+    summary = json.loads(out)
+    assert summary["seed"] == 1
+    assert [each["method"] for each in summary["methods"]] == ["raw", "smoothed"]
+    assert all(0 < each["accuracy"] <= 1 for each in summary["methods"])
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"compare.png", "compare.svg"}
-    code, printed, _ = run(*given)
+    code, out, _ = run(*command)
     assert code == 0
-    assert "accuracy" not in printed
-    assert "Smoothed features" in printed
+    assert "accuracy" not in out
+    assert "Smoothed features" in out
+
+
+def test_accuracy_is_printed_in_percent_by_any_protocol(run, tmp_path, no_data):
+    options = ["--methods", "raw", "--protocol", "grace", "--splits", 2, "--out", tmp_path]
+    code, out, _ = run("compare", "synthetic:nodes=140", *options)
+    assert code == 0
+    assert out.splitlines()[0].split() == ["method", "accuracy", "macro-F1", "seconds", "memory"]
+    assert "±" in out.splitlines()[1]
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "sentence"),
     [
         (["--methods", "raw,dgj"], "did you mean 'dgi'"),
-        (["--protocol", "rndom"], "did you mean 'random'"),
+        (["--protocol", "rndom"], "protocol must be one of random, public, grace, dgi; got 'rndom'"),
         (["--methods", "raw", "--protocol", "public"], "public splits need a data set that has some"),
     ],
 )
-def test_what_cannot_be_compared_is_told(run, tmp_path, no_data, options, said):
-    code, _, told = run("compare", "synthetic:nodes=140", "--out", tmp_path / "out", *options)
+def test_invalid_comparison_is_reported(run, tmp_path, no_data, options, sentence):
+    code, _, err = run("compare", "synthetic:nodes=140", "--out", tmp_path / "out", *options)
     assert code == 2
-    assert said in told
+    assert sentence in err
 
 
-def test_embed_takes_any_method(run, tmp_path, no_data):
+# -- embed by other methods than the family -------------------------------------------------------------------------
+
+
+def test_other_methods_embed_with_the_same_options(run, tmp_path, no_data):
     out = tmp_path / "emb.npy"
-    given = ("embed", "synthetic:nodes=140", "--out", out, "--method", "dgi", "--set", "epochs=2", "--set", "width=4")
-    code, printed, _ = run(*given, "--json")
+    command = ("embed", "synthetic:nodes=140", "--out", out, "--method", "dgi", "--epochs", 2, "--dim", 4)
+    code, printed, _ = run(*command, "--json")
     assert code == 0
     assert (json.loads(printed)["method"], np.load(out).shape) == ("dgi", (140, 4))
-    one = np.load(out)
-    assert run(*given, "--seed", 0)[0] == 0
-    assert np.array_equal(np.load(out), one)
-    assert run("embed", "synthetic:nodes=140", "--out", out, "--method", "raw")[0] == 0
+    first = np.load(out)
+    same = ("--set", "epochs=2", "--set", "n_components=4", "--seed", 0, "--preset", "default")
+    assert run("embed", "synthetic:nodes=140", "--out", out, "--method", "DGI", *same)[0] == 0
+    assert np.array_equal(np.load(out), first)
+    assert run(*command, "--seed", 1)[0] == 0
+    assert not np.array_equal(np.load(out), first)
+    code, printed, _ = run("embed", "synthetic:nodes=140", "--out", out, "--method", "raw")
+    assert code == 0
+    assert "140 nodes, 32 dimensions, by raw," in printed
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "sentence"),
     [
-        (["--method", "dgi", "--steps", "5"], "--steps is for methods that are trained by a recipe"),
-        (["--method", "dgi", "--model", "kept"], "--model is for methods that are trained by a recipe"),
-        (["--method", "dgi", "--set", "widht=4"], "did you mean 'width'"),
-        (["--method", "gcn"], "gcn learns classes from labels"),
+        (["--method", "raw", "--dim", "5"], "--dim needs a method that has the setting n_components; got --method raw"),
+        (["--method", "smoothed", "--epochs", "5"], "--epochs needs a method that has the setting epochs"),
+        (
+            ["--method", "dgi", "--set", "n_componets=4"],
+            "DGI has no parameter 'n_componets'; did you mean 'n_components'?",
+        ),
+        (["--method", "dgi", "--set", "patience=0"], "patience must be a positive integer; got 0"),
+        (["--method", "dgi", "--epochs", "-1"], "epochs must be a non-negative integer; got -1"),
+        (["--method", "gcn"], "GCN classifies nodes by labels: see graphprox compare"),
     ],
 )
-def test_what_a_method_does_not_take_is_told(run, tmp_path, no_data, options, said):
-    code, _, told = run("embed", "synthetic", "--out", tmp_path / "emb.npy", *options)
-    assert code == 2
-    assert said in told
+def test_invalid_settings_are_reported_and_nothing_is_written(run, tmp_path, no_data, options, sentence):
+    code, out, err = run("embed", "synthetic", "--out", tmp_path / "emb.npy", *options)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
     assert not (tmp_path / "emb.npy").exists()
+
+
+@pytest.mark.parametrize(
+    ("method", "old", "new"),
+    [
+        ("dgi", "width", "n_components"),
+        ("gcn", "width", "hidden_channels"),
+        ("gae", "hidden", "hidden_channels"),
+        ("smoothed", "steps", "hops"),
+        ("dgi", "steps", "epochs"),
+        ("line", "rounds", "epochs"),
+        ("deepwalk", "walks", "num_walks"),
+        ("verse", "alpha", "damping"),
+        ("mvgrl", "teleport", "alpha"),
+        ("cca-ssg", "edge_drop", "drop_edge_rate"),
+        ("bgrl", "edge_drop", "drop_edge_rate_1"),
+        ("jk-net", "kind", "conv"),
+        ("gmi-mean", "neighbours", "neighbor_weighting"),
+    ],
+)
+def test_old_name_of_a_setting_is_refused_with_the_new_one(run, tmp_path, method, old, new):
+    command = ["tune", "synthetic", "--method", method, "--over", f"{old}=1"]
+    code, out, err = run(*command)
+    assert (code, out) == (2, "")
+    title = METHODS[method].info.title
+    assert err == f"error: {title} has no parameter {old!r}; it is {new!r} since version 0.2\n"

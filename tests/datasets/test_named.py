@@ -13,19 +13,19 @@ from graphprox import DatasetError, ParameterError, load, load_dataset
     ("name", "meant"),
     [("cora", "Cora"), ("Coar", "Cora"), ("CORA", "Cora"), ("citeseer", "CiteSeer"), ("Airport-USA", "Airports-USA")],
 )
-def test_a_near_miss_is_answered_by_a_question(name, meant):
+def test_a_similar_name_is_suggested(name, meant):
     with pytest.raises(DatasetError, match=rf"did you mean {meant}\?$"):
         load(name)
     with pytest.raises(DatasetError, match=rf"did you mean {meant}\?$"):
         load_dataset(name)
 
 
-def test_a_far_miss_is_told_where_the_names_are():
+def test_an_unknown_name_points_to_the_list():
     with pytest.raises(DatasetError, match="neither a data set nor a file; `graphprox datasets` lists them"):
         load("xyzzy")
 
 
-def test_options_for_files_do_not_go_with_a_name():
+def test_file_options_are_rejected_for_named_data_sets():
     with pytest.raises(ParameterError, match="features, directed must go with a file; 'Cora' is a data set"):
         load("Cora", features="words.csv", directed=True)
 
@@ -34,7 +34,7 @@ def test_options_for_files_do_not_go_with_a_name():
     ("name", "sentence"),
     [
         ("synthetic:noddes=3", "takes the parameters nodes, .*; got 'noddes'"),
-        ("synthetic:nodes=many", "nodes of synthetic must be a whole number; got 'many'"),
+        ("synthetic:nodes=many", "nodes of synthetic must be an integer; got 'many'"),
         ("synthetic:noise=", "noise of synthetic must be a number; got ''"),
     ],
 )
@@ -49,24 +49,24 @@ def test_parameters_of_synthetic_are_passed_on():
     assert not np.array_equal(one.x, other.x)
 
 
-def test_a_data_set_that_no_loader_downloads_says_where_it_is(no_data):
-    with pytest.raises(DatasetError, match=r"put the files of github.com/.*acm.npz.* into acm/raw below a directory"):
+def test_a_data_set_without_a_downloader_names_its_source(no_data):
+    with pytest.raises(DatasetError, match=r"copy the files of github.com/.*acm.npz.* to acm/raw in a data directory"):
         load_dataset("ACM")
 
 
 def test_a_data_directory_must_exist(no_data, monkeypatch, tmp_path):
-    with pytest.raises(DatasetError, match=r"--data must name a directory of data sets; .*nowhere is none"):
+    with pytest.raises(DatasetError, match=r"--data must be a directory of data sets; .*nowhere is not a directory"):
         load_dataset("Cora", data=tmp_path / "nowhere")
     monkeypatch.setenv("GRAPHPROX_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(DatasetError, match="GRAPHPROX_DATA must name a directory"):
+    with pytest.raises(DatasetError, match="GRAPHPROX_DATA must be a directory"):
         load_dataset("Cora")
 
 
-# -- Planetoid's pickles ----------------------------------------------------------------------------------------------
+# -- Planetoid ------------------------------------------------------------------------------------------------------
 
 
 class Marker:
-    """Pickles into a call that makes a file: proof, if it is there, that code of the pickle has run."""
+    """Pickled as a call that creates a file, which proves that code of the pickle has run."""
 
     def __init__(self, path):
         self.path = path
@@ -76,7 +76,7 @@ class Marker:
 
 
 def write_planetoid(raw, **changes):
-    """Four nodes in the format of the published files: two known, two tested, the latter listed out of order."""
+    """Write four nodes in the published format: two known ones and two test nodes, listed out of order."""
     raw.mkdir(parents=True)
     words = sp.csr_matrix(np.eye(4, dtype=np.float32))
     classes = np.eye(2)[[0, 1, 1, 0]]
@@ -96,7 +96,7 @@ def write_planetoid(raw, **changes):
 
 
 def test_a_planetoid_file_is_read_in_the_order_of_its_test_nodes(tmp_path, monkeypatch):
-    monkeypatch.setattr("graphprox.datasets.planetoid._VALIDATION_NODES", 1)
+    monkeypatch.setattr("graphprox.datasets.planetoid._NUM_VAL_NODES", 1)
     write_planetoid(tmp_path / "Cora" / "raw")
     dataset = load_dataset("Cora", data=tmp_path)
     assert np.array_equal(dataset.graph.x.toarray(), np.eye(4))
@@ -104,19 +104,19 @@ def test_a_planetoid_file_is_read_in_the_order_of_its_test_nodes(tmp_path, monke
     assert dataset.graph.edges_once().tolist() == [[0, 1, 2], [1, 2, 3]]
     assert (dataset.graph.duplicates, dataset.graph.num_self_loops) == (1, 0)
     (split,) = dataset.splits["public"]
-    assert (split.train.tolist(), split.validation.tolist(), split.test.tolist()) == ([0], [1], [2, 3])
+    assert (split.train.tolist(), split.val.tolist(), split.test.tolist()) == ([0], [1], [2, 3])
 
 
-def test_a_planetoid_file_that_could_run_code_is_refused(tmp_path):
+def test_a_planetoid_file_that_could_run_code_is_rejected(tmp_path):
     marker = tmp_path / "ran"
     write_planetoid(tmp_path / "Cora" / "raw", graph=Marker(marker))
-    with pytest.raises(DatasetError, match=r"must hold arrays and lists alone; it asks for .*open, .* is refused"):
+    with pytest.raises(DatasetError, match=r"must contain only arrays and lists; it contains .*open, .* is rejected"):
         load_dataset("Cora", data=tmp_path)
     assert not marker.exists()
 
 
 @pytest.mark.parametrize("damage", ["cut", "missing", "noise"])
-def test_damaged_files_are_named(tmp_path, damage):
+def test_damaged_files_are_reported(tmp_path, damage):
     raw = tmp_path / "Cora" / "raw"
     write_planetoid(raw)
     file = raw / "ind.cora.allx"

@@ -9,7 +9,7 @@ from graphprox import DatasetError, GraphError, load_dataset
 
 
 class Several(InMemoryDataset):
-    """A data set of PyG's kind that is made, not downloaded."""
+    """A PyG data set that is generated, not downloaded."""
 
     graphs = (Data(x=torch.eye(2), edge_index=torch.tensor([[0], [1]])),)
 
@@ -36,7 +36,7 @@ def provide(monkeypatch, no_data):
     return provide
 
 
-def test_any_class_of_pyg_is_a_name(provide):
+def test_any_pyg_class_can_be_loaded_by_name(provide):
     masks = {
         f"{part}_mask": torch.tensor(mask)
         for part, mask in zip(("train", "val", "test"), torch.eye(3).bool().tolist(), strict=True)
@@ -45,17 +45,17 @@ def test_any_class_of_pyg_is_a_name(provide):
     dataset = load_dataset("pyg:Several")
     assert (dataset.name, dataset.graph.num_nodes, dataset.graph.directed) == ("pyg:Several", 3, True)
     (split,) = dataset.splits["public"]
-    assert (split.train.tolist(), split.validation.tolist(), split.test.tolist()) == ([0], [1], [2])
+    assert (split.train.tolist(), split.val.tolist(), split.test.tolist()) == ([0], [1], [2])
 
 
-def test_several_graphs_are_refused(provide):
+def test_data_sets_of_several_graphs_are_rejected(provide):
     graph = Data(x=torch.eye(2), edge_index=torch.tensor([[0], [1]]))
     provide(graph, graph)
-    with pytest.raises(DatasetError, match=r"must hold one graph, .* pyg:Several holds 2"):
+    with pytest.raises(DatasetError, match=r"must contain a single graph; pyg:Several contains 2"):
         load_dataset("pyg:Several")
 
 
-def test_a_heterogeneous_graph_is_told_what_to_do(provide):
+def test_heterogeneous_graphs_are_rejected(provide):
     graph = HeteroData()
     graph["a"].x, graph["b"].x = torch.eye(2), torch.eye(2)
     graph["a", "to", "b"].edge_index = torch.tensor([[0], [1]])
@@ -70,9 +70,9 @@ def test_a_heterogeneous_graph_is_told_what_to_do(provide):
         ("pyg:NoSuchClass", "torch_geometric.datasets; it has no 'NoSuchClass'"),
         ("pyg:Amazon", "write pyg:Amazon:NAME"),
         ("pyg:Actor:Film", "write pyg:Actor"),
-        ("pyg:Amazon:Foto", "PyG's Amazon knows; it knows no 'Foto'"),
+        ("pyg:Amazon:Foto", "a data set of PyG's Amazon; it has no 'Foto'"),
     ],
 )
-def test_a_wrong_name_is_answered_by_the_right_form(no_data, name, sentence):
+def test_an_invalid_name_is_rejected_with_the_correct_form(no_data, name, sentence):
     with pytest.raises(DatasetError, match=sentence):
         load_dataset(name)

@@ -29,7 +29,7 @@ def wikics(tmp_path):
     return tmp_path, held
 
 
-def test_wikics_is_read_as_its_file_says(wikics):
+def test_wikics_reader(wikics):
     data, held = wikics
     dataset = load_dataset("WikiCS", data=data)
     graph = dataset.graph
@@ -42,7 +42,7 @@ def test_wikics_is_read_as_its_file_says(wikics):
         assert split.test.tolist() == [4, 5]
 
 
-def test_wikics_is_what_pyg_reads(wikics):
+def test_wikics_equals_pyg(wikics):
     data, _ = wikics
     ours, pyg = load_dataset("WikiCS", data=data), load_dataset("pyg:WikiCS", data=data)
     assert np.array_equal(ours.graph.edge_index, pyg.graph.edge_index)
@@ -50,11 +50,11 @@ def test_wikics_is_what_pyg_reads(wikics):
     assert np.array_equal(ours.graph.y, pyg.graph.y)
     for one, other in zip(ours.splits["public"], pyg.splits["public"], strict=True):
         assert np.array_equal(one.train, other.train)
-        assert np.array_equal(one.validation, other.validation)
+        assert np.array_equal(one.val, other.val)
         assert np.array_equal(one.test, other.test)
 
 
-def test_names_that_the_published_npz_files_keep_as_pickles_are_left_alone(tmp_path):
+def test_pickled_names_of_published_npz_files_are_ignored(tmp_path):
     raw = tmp_path / "dblp" / "raw"
     raw.mkdir(parents=True)
     arrays = {

@@ -1,4 +1,4 @@
-"""Downloads, by PyG's own loaders, from a folder of this machine in place of the network."""
+"""Downloads by PyG's loaders, from a local folder instead of the network."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def published(tmp_path, monkeypatch):
     return site
 
 
-def test_what_is_not_at_hand_is_downloaded_once(no_data, published):
+def test_missing_files_are_downloaded_once(no_data, published):
     dataset = load_dataset("Texas")
     assert dataset.graph.edge_index.tolist() == [[0, 2], [1, 3]]
     assert dataset.graph.x.toarray().tolist() == [[1, 1, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0]]
@@ -38,7 +38,7 @@ def test_what_is_not_at_hand_is_downloaded_once(no_data, published):
     assert (no_data / "texas" / "raw" / "out1_graph_edges.txt").exists()
 
 
-def test_pyg_names_are_downloaded_once_too(no_data, published):
+def test_pyg_data_sets_are_downloaded_once(no_data, published):
     dataset = load_dataset("pyg:WebKB:Texas")
     assert dataset.graph.edge_index.tolist() == [[0, 2], [1, 3]]
     shutil.rmtree(published)
@@ -46,25 +46,26 @@ def test_pyg_names_are_downloaded_once_too(no_data, published):
 
 
 @pytest.mark.parametrize("name", ["Texas", "pyg:WebKB:Texas"])
-def test_half_a_download_is_none(no_data, published, name):
+def test_an_incomplete_download_is_removed(no_data, published, name):
     (published / "splits" / "texas_split_0.6_0.2_9.npz").unlink()
-    with pytest.raises(DatasetError, match="is not at hand and cannot be downloaded"):
+    with pytest.raises(DatasetError, match="is not available and cannot be downloaded"):
         load_dataset(name)
     assert not [path for path in no_data.rglob("*") if path.is_file()]
 
 
-def test_without_network_and_files_both_ways_out_are_named(no_data, published, tmp_path):
+def test_without_network_the_error_names_both_solutions(no_data, published, tmp_path):
     shutil.rmtree(published)
     (tmp_path / "elsewhere").mkdir()
     with pytest.raises(
-        DatasetError, match="connect to the network, or name a directory that holds texas/raw"
+        DatasetError,
+        match="connect to the network, or set --data or GRAPHPROX_DATA to a directory that contains texas/raw",
     ) as caught:
         load_dataset("Texas", data=tmp_path / "elsewhere")
     assert "not in" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_the_data_directory_comes_before_the_cache(no_data, published, tmp_path):
+def test_the_data_directory_has_priority_over_the_cache(no_data, published, tmp_path):
     load_dataset("Texas")
     at_hand = tmp_path / "at hand" / "texas" / "raw"
     shutil.copytree(no_data / "texas" / "raw", at_hand)
@@ -73,7 +74,7 @@ def test_the_data_directory_comes_before_the_cache(no_data, published, tmp_path)
     assert load_dataset("Texas").graph.num_edges == 2
 
 
-def test_the_cache_is_where_the_system_keeps_caches(monkeypatch, tmp_path):
+def test_the_cache_follows_xdg_cache_home(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_directory() == tmp_path / "graphprox" / "datasets"
     monkeypatch.delenv("XDG_CACHE_HOME")

@@ -1,4 +1,4 @@
-"""Graphs and embeddings that the tests of evaluation share."""
+"""Graphs and embeddings shared by the tests of evaluation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphprox import synthetic
 
 @pytest.fixture(scope="session")
 def smoothed():
-    """Features averaged twice over neighbours, then turned at random and cut at 0: an encoder without training."""
+    """A function that embeds a graph by an untrained encoder: smoothed features, random weights, ReLU."""
 
     def smoothed(graph, width):
         adjacency = graph.to_scipy() + sp.eye_array(graph.num_nodes)
@@ -40,5 +40,5 @@ def order(graph):
 
 @pytest.fixture(scope="session")
 def lengths(graph):
-    """A factor for each row."""
+    """A positive factor for each row."""
     return np.random.default_rng(6).uniform(0.1, 9, (graph.num_nodes, 1))

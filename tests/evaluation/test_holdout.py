@@ -1,4 +1,4 @@
-"""A graph without its held-out edges, in a file."""
+"""Files of graphs without their held-out edges."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ import pytest
 import scipy.sparse as sp
 
 from graphprox import Graph, StructuralFeaturesWarning, WriteError, edge_split, read_graph, synthetic
-from graphprox.evaluation.holdout import write_rest
+from graphprox.evaluation.holdout import write_training_graph
 
 
-def pairs_of(index):
+def undirected_pairs(index):
     return {tuple(sorted(pair)) for pair in index.T.tolist()}
 
 
 def example(*, sparse=False, names=False, weighted=False, directed=False):
-    drawn = synthetic(nodes=150)
+    base = synthetic(nodes=150)
     rng = np.random.default_rng(0)
-    once = drawn.edges_once()
+    edges = base.edges_once()
     return Graph(
-        sp.csr_array(np.where(drawn.x > 1, drawn.x, 0)) if sparse else drawn.x,
-        once,
-        y=drawn.y,
+        sp.csr_array(np.where(base.x > 1, base.x, 0)) if sparse else base.x,
+        edges,
+        y=base.y,
         node_ids=[f"ä{each}" for each in rng.permutation(150)] if names else None,
-        edge_weight=rng.uniform(1, 2, once.shape[1]) if weighted else None,
+        edge_weight=rng.uniform(1, 2, edges.shape[1]) if weighted else None,
         directed=directed,
     )
 
 
 @pytest.mark.parametrize("kind", [{}, {"sparse": True}, {"names": True}, {"weighted": True}, {"directed": True}])
-def test_what_is_written_is_what_the_split_left(tmp_path, kind):
+def test_written_graph_is_the_training_graph_of_the_split(tmp_path, kind):
     whole = example(**kind)
-    split = edge_split(whole, seed=3)
-    read = read_graph(write_rest(tmp_path / "rest.npz", whole, split), directed=whole.directed)
+    split = edge_split(whole, random_state=3)
+    read = read_graph(write_training_graph(tmp_path / "rest.npz", whole, split), directed=whole.directed)
     left = split.graph
     assert read.y is None
     assert read.directed == whole.directed
@@ -45,40 +45,40 @@ def test_what_is_written_is_what_the_split_left(tmp_path, kind):
         assert ours is None or (ours != theirs).sum() == 0
 
 
-def test_no_held_out_edge_is_in_the_file_and_every_other_is(tmp_path):
+def test_file_contains_exactly_the_edges_that_are_not_held_out(tmp_path):
     whole = example()
-    split = edge_split(whole, seed=0)
-    left = pairs_of(read_graph(write_rest(tmp_path / "rest.npz", whole, split)).edge_index)
-    held = pairs_of(split.validation_edges) | pairs_of(split.test_edges)
+    split = edge_split(whole, random_state=0)
+    left = undirected_pairs(read_graph(write_training_graph(tmp_path / "rest.npz", whole, split)).edge_index)
+    held = undirected_pairs(split.val_edges) | undirected_pairs(split.test_edges)
     assert len(held) == 30 + 60
-    assert left | held == pairs_of(whole.edge_index)
+    assert left | held == undirected_pairs(whole.edge_index)
     assert not left & held
 
 
-def test_the_same_graph_gives_the_same_bytes(tmp_path):
+def test_equal_graphs_give_equal_bytes(tmp_path):
     whole = example(names=True)
     for name in ("a.npz", "b.npz"):
-        write_rest(tmp_path / name, whole, edge_split(whole, seed=0))
+        write_training_graph(tmp_path / name, whole, edge_split(whole, random_state=0))
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
-def test_features_that_were_made_of_edges_are_made_anew(tmp_path):
-    """Degrees of the whole graph would tell how many edges a node has lost."""
+def test_structural_features_are_recomputed_from_the_training_edges(tmp_path):
+    """Degrees of the whole graph would reveal how many edges of a node are held out."""
     with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):
         whole = Graph(None, synthetic(nodes=1500).edge_index, num_nodes=1500)
-        split = edge_split(whole, seed=0)
-        anew = Graph(None, split.graph.edge_index, num_nodes=1500)
+        split = edge_split(whole, random_state=0)
+        recomputed = Graph(None, split.graph.edge_index, num_nodes=1500)
     with pytest.warns(StructuralFeaturesWarning):
-        read = read_graph(write_rest(tmp_path / "rest.npz", whole, split))
-    assert read.x.shape == anew.x.shape
-    assert (read.x != anew.x).nnz == 0
+        read = read_graph(write_training_graph(tmp_path / "rest.npz", whole, split))
+    assert read.x.shape == recomputed.x.shape
+    assert (read.x != recomputed.x).nnz == 0
     assert read.x.shape != whole.x.shape or (read.x != whole.x).nnz > 0
 
 
-def test_another_ending_is_refused(tmp_path):
+def test_other_suffixes_and_missing_folders_are_rejected(tmp_path):
     whole = example()
     with pytest.raises(WriteError, match=r"must be \.npz; got 'rest\.csv'"):
-        write_rest(tmp_path / "rest.csv", whole, edge_split(whole, seed=0))
+        write_training_graph(tmp_path / "rest.csv", whole, edge_split(whole, random_state=0))
     with pytest.raises(WriteError, match="cannot be written"):
-        write_rest(tmp_path / "none" / "rest.npz", whole, edge_split(whole, seed=0))
+        write_training_graph(tmp_path / "none" / "rest.npz", whole, edge_split(whole, random_state=0))
     assert list(tmp_path.iterdir()) == []

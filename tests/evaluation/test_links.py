@@ -1,4 +1,4 @@
-"""Link prediction."""
+"""Link prediction: ranking of held-out edges."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphprox import ParameterError, edge_split
-from graphprox.evaluation import links
-from graphprox.evaluation.links import LinkScore, link_scores, score_links
+from graphprox import Dataset, Embedding, ParameterError, edge_split
+from graphprox.evaluation import link_prediction, links
+from graphprox.evaluation.links import score_pairs
 
 
-def counted_auc(joined, unjoined):
-    """How often an edge scores higher than a non-edge, a tie counting half."""
-    return np.mean([(a > b) + (a == b) / 2 for a in joined for b in unjoined])
+def pairwise_auc(positive, negative):
+    """Probability that an edge scores higher than a non-edge, where a tie counts half."""
+    return np.mean([(a > b) + (a == b) / 2 for a in positive for b in negative])
 
 
-def counted_ap(joined, unjoined):
-    """The mean over edges of the share of edges among all pairs that score as high."""
-    return np.mean([sum(b >= a for b in joined) / sum(b >= a for b in [*joined, *unjoined]) for a in joined])
+def mean_precision(positive, negative):
+    """Mean over edges of the share of edges among all pairs that score at least as high."""
+    return np.mean([sum(b >= a for b in positive) / sum(b >= a for b in [*positive, *negative]) for a in positive])
 
 
 @given(
@@ -27,57 +27,57 @@ def counted_ap(joined, unjoined):
     edges=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6),
     non_edges=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6),
 )
-def test_it_counts_pairs(vectors, edges, non_edges):
-    joined, unjoined = ([np.dot(vectors[a], vectors[b]) for a, b in pairs] for pairs in (edges, non_edges))
-    found = score_links(vectors, np.transpose(edges), np.transpose(non_edges))
-    assert found.auc == pytest.approx(counted_auc(joined, unjoined))
-    assert found.ap == pytest.approx(counted_ap(joined, unjoined))
+def test_scores_equal_their_definition_over_all_pairs(vectors, edges, non_edges):
+    positive, negative = ([np.dot(vectors[a], vectors[b]) for a, b in pairs] for pairs in (edges, non_edges))
+    found = score_pairs(vectors, np.transpose(edges), np.transpose(non_edges))
+    assert found.auc == pytest.approx(pairwise_auc(positive, negative))
+    assert found.ap == pytest.approx(mean_precision(positive, negative))
 
 
 @pytest.fixture(scope="module")
 def split(graph):
-    return edge_split(graph, seed=0)
+    return edge_split(graph, random_state=0)
 
 
-def test_pairs_are_ranked_where_the_sigmoid_is_one_for_all(split, embedding):
-    """σ of 37 is 1.0 to a computer; the embedding a thousand times as long ranks as before."""
-    near, far = (
-        score_links(scale * embedding.astype(np.float64), split.test_edges, split.test_non_edges) for scale in (1, 1000)
+def test_scores_are_invariant_to_a_common_scale(split, embedding):
+    """Also where the sigmoid of all inner products rounds to 1."""
+    small, large = (
+        score_pairs(scale * embedding.astype(np.float64), split.test_edges, split.test_non_edges) for scale in (1, 1000)
     )
-    assert near == far
-    assert near.auc != 0.5  # as it would be if all were tied
+    assert small == large
+    assert small.auc != 0.5  # as it would be if all pairs were tied
 
 
-def test_rows_count_as_they_are(split, embedding, lengths):
-    ours = score_links(embedding, split.test_edges, split.test_non_edges)
-    assert score_links(embedding * lengths, split.test_edges, split.test_non_edges) != ours
+def test_inner_products_depend_on_the_length_of_rows(split, embedding, lengths):
+    ours = score_pairs(embedding, split.test_edges, split.test_non_edges)
+    assert score_pairs(embedding * lengths, split.test_edges, split.test_non_edges) != ours
 
 
-def test_both_parts_are_scored_by_products_and_by_cosines(split, embedding, lengths):
-    found = link_scores(embedding, split)
+def test_both_parts_are_scored_by_inner_product_and_by_cosine(split, embedding, lengths):
+    found = link_prediction(split, embedding).to_dict()
     scaled = embedding.astype(np.float64) / np.linalg.norm(embedding.astype(np.float64), axis=1, keepdims=True)
     for way, rows in (("", embedding), ("cosine_", scaled)):
-        test = score_links(rows, split.test_edges, split.test_non_edges)
-        validation = score_links(rows, split.validation_edges, split.validation_non_edges)
+        test = score_pairs(rows, split.test_edges, split.test_non_edges)
+        validation = score_pairs(rows, split.val_edges, split.val_non_edges)
         assert (found[f"{way}auc"], found[f"{way}ap"]) == (test.auc, test.ap)
-        assert found[f"validation_{way}auc"] == validation.auc
-        assert found[f"validation_{way}ap"] == validation.ap
-    longer = link_scores(embedding * lengths, split)
-    assert longer["cosine_auc"] == pytest.approx(found["cosine_auc"])  # the length of a row plays no part
+        assert found[f"val_{way}auc"] == validation.auc
+        assert found[f"val_{way}ap"] == validation.ap
+    longer = link_prediction(split, embedding * lengths).to_dict()
+    assert longer["cosine_auc"] == pytest.approx(found["cosine_auc"])
     assert longer["auc"] != found["auc"]
 
 
-def test_the_order_of_rows_and_of_pairs_plays_no_part(split, embedding, order):
+def test_scores_do_not_depend_on_the_order_of_nodes_and_pairs(split, embedding, order):
     place = np.argsort(order)
-    ours = score_links(embedding, split.test_edges, split.test_non_edges)
-    moved = score_links(embedding[order], place[split.test_edges][::-1, ::-1], place[split.test_non_edges])
-    assert moved == LinkScore(pytest.approx(ours.auc), pytest.approx(ours.ap))
+    ours = score_pairs(embedding, split.test_edges, split.test_non_edges)
+    moved = score_pairs(embedding[order], place[split.test_edges][::-1, ::-1], place[split.test_non_edges])
+    assert moved == pytest.approx(ours)
 
 
-def test_many_pairs_are_scored_some_at_a_time(split, embedding, monkeypatch):
-    ours = score_links(embedding, split.test_edges, split.test_non_edges)
-    monkeypatch.setattr(links, "_NUMBERS_AT_ONCE", 100)
-    assert score_links(embedding, split.test_edges, split.test_non_edges) == ours
+def test_blockwise_computation_gives_equal_scores(split, embedding, monkeypatch):
+    ours = score_pairs(embedding, split.test_edges, split.test_non_edges)
+    monkeypatch.setattr(links, "_BLOCK_SIZE", 100)
+    assert score_pairs(embedding, split.test_edges, split.test_non_edges) == ours
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,20 @@ def test_many_pairs_are_scored_some_at_a_time(split, embedding, monkeypatch):
         ([[-1], [2]], "got node -1"),
     ],
 )
-def test_pairs_must_be_of_nodes(edges, sentence):
+def test_pairs_of_unknown_nodes_are_rejected(edges, sentence):
     with pytest.raises(ParameterError, match=sentence):
-        score_links(np.eye(4), edges, [[0], [1]])
+        score_pairs(np.eye(4), edges, [[0], [1]])
 
 
-def test_what_is_beyond_float64_is_refused():
-    with pytest.raises(ParameterError, match="scale them down"):
-        score_links(np.full((3, 2), 1e200), [[0], [1]], [[0], [2]])
+def test_overflowing_inner_products_are_rejected():
+    with pytest.raises(ParameterError, match="scale the vectors down"):
+        score_pairs(np.full((3, 2), 1e200), [[0], [1]], [[0], [2]])
+
+
+def test_a_graph_is_split_by_random_state_and_shares(graph, embedding, order):
+    expected = link_prediction(edge_split(graph, random_state=3, val=0.1, test=0.2), embedding)
+    for whole in (graph, Dataset("a graph", graph)):
+        assert link_prediction(whole, embedding, random_state=3, val=0.1, test=0.2) == expected
+    shuffled = Embedding(embedding[order], ids=graph.ids[order])
+    assert link_prediction(graph, shuffled, random_state=3, val=0.1, test=0.2) == expected
+    assert link_prediction(graph, embedding, random_state=4, val=0.1, test=0.2) != expected

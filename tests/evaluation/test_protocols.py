@@ -1,4 +1,4 @@
-"""Protocols by name."""
+"""Protocols: splits and probes by name."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ import numpy as np
 import pytest
 
 from graphprox import Dataset, GraphError, NodeSplit, ParameterError, load, random_split, synthetic
-from graphprox.evaluation.compat import compat_probe, compat_split
-from graphprox.evaluation.descent import descent_probe
-from graphprox.evaluation.probe import probe
-from graphprox.evaluation.protocols import PROTOCOLS
+from graphprox.evaluation import PROTOCOLS, get_protocol
+from graphprox.evaluation.dgi_probe import DGIProbe
+from graphprox.evaluation.grace_probe import GRACEProbe, grace_split
+from graphprox.evaluation.probe import LinearProbe
 
 
-def same(splits, others):
-    parts = ("train", "validation", "test")
-    return len(splits) == len(others) and all(
-        np.array_equal(getattr(a, part), getattr(b, part))
-        for a, b in zip(splits, others, strict=True)
-        for part in parts
-    )
+def parts(splits):
+    return [[getattr(split, part).tolist() for part in ("train", "val", "test")] for split in splits]
 
 
 @pytest.fixture(scope="module")
@@ -27,47 +22,69 @@ def dataset():
     return Dataset("two", graph, {"public": (NodeSplit([0, 1], [2], [3]), NodeSplit([3], [1], [0, 2]))})
 
 
-def test_there_are_four():
-    assert list(PROTOCOLS) == ["random", "public", "compat", "descent"]
-    assert all(name == each.name and each.about for name, each in PROTOCOLS.items())
-    assert [each.probe for each in PROTOCOLS.values()] == [probe, probe, compat_probe, descent_probe]
+def test_each_protocol_has_the_probe_of_its_origin():
+    kinds = {name: type(protocol.probe) for name, protocol in PROTOCOLS.items()}
+    assert kinds == {"random": LinearProbe, "public": LinearProbe, "grace": GRACEProbe, "dgi": DGIProbe}
 
 
-def test_random_splits_go_by_seed(dataset):
-    found = PROTOCOLS["random"].splits(dataset, count=3, first_seed=7)
-    assert same(found, [random_split(dataset.graph, seed=seed) for seed in (7, 8, 9)])
-    assert len(PROTOCOLS["random"].splits(dataset)) == 10
+def test_random_splits_have_consecutive_seeds(dataset):
+    found = PROTOCOLS["random"].splits(dataset, n_splits=3, random_state=7)
+    assert parts(found) == parts(random_split(dataset.graph, random_state=seed) for seed in (7, 8, 9))
+    assert len(PROTOCOLS["random"].splits(dataset.graph)) == 10
 
 
-def test_compat_splits_have_the_training_nodes_of_random_ones(dataset):
-    found = PROTOCOLS["compat"].splits(dataset, count=2)
-    assert same(found, [compat_split(dataset.graph, seed=seed) for seed in (0, 1)])
-    trained_on = [each.train for each in PROTOCOLS["random"].splits(dataset, count=2)]
-    assert np.array_equal([each.train for each in found], trained_on)
+def test_grace_splits_have_the_training_nodes_of_random_splits(dataset):
+    found = PROTOCOLS["grace"].splits(dataset, n_splits=2)
+    assert parts(found) == parts(grace_split(dataset.graph, random_state=seed) for seed in (0, 1))
+    expected = [split.train for split in PROTOCOLS["random"].splits(dataset, n_splits=2)]
+    assert np.array_equal([split.train for split in found], expected)
 
 
-def test_public_splits_come_as_they_are_and_all(dataset):
-    assert same(PROTOCOLS["public"].splits(dataset, count=1, first_seed=5), dataset.splits["public"])
+@pytest.mark.parametrize("name", ["public", "dgi"])
+def test_all_published_splits_are_used(dataset, name):
+    found = PROTOCOLS[name].splits(dataset, n_splits=1, random_state=5)
+    assert found == list(dataset.splits["public"])
 
 
 @pytest.mark.parametrize(("name", "count"), [("Cora", 1), ("Texas", 10), ("Actor", 10)])
-def test_published_splits_are_found(data, name, count):
+def test_benchmarks_have_their_published_splits(data, name, count):
     assert len(PROTOCOLS["public"].splits(load(name, data=data))) == count
 
 
-def test_a_data_set_without_public_splits_says_so(dataset):
-    with pytest.raises(ParameterError, match="synthetic has none: use the protocol random or compat"):
+def test_published_splits_need_a_data_set_that_has_some(dataset):
+    with pytest.raises(ParameterError, match="synthetic has none: use the protocol random or grace"):
         PROTOCOLS["public"].splits(load("synthetic"))
-    nobody = Dataset("ACM", dataset.graph, {"train20": (NodeSplit([0], [], [1]),), "train40": ()})
+    with pytest.raises(ParameterError, match="the graph has none"):
+        PROTOCOLS["public"].splits(dataset.graph)
+    without_validation = Dataset("ACM", dataset.graph, {"train20": (NodeSplit([0], [], [1]),), "train40": ()})
     with pytest.raises(ParameterError, match="ACM has only train20, train40, without validation nodes"):
-        PROTOCOLS["public"].splits(nobody)
+        PROTOCOLS["public"].splits(without_validation)
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_labels_and_a_count_are_needed(dataset, name):
+def test_labels_are_required(dataset, name):
     with pytest.raises(GraphError, match="needs a graph with labels; bare has none"):
         PROTOCOLS[name].splits(Dataset("bare", dataset.graph.without_labels()))
-    for count in (0, -1, 2.5):
-        if PROTOCOLS[name].draw is not None:
-            with pytest.raises(ParameterError, match="count must be a whole number from 1"):
-                PROTOCOLS[name].splits(dataset, count=count)
+
+
+@pytest.mark.parametrize("name", ["random", "grace"])
+@pytest.mark.parametrize("n_splits", [0, -1, 2.5])
+def test_n_splits_must_be_a_positive_integer(dataset, name, n_splits):
+    with pytest.raises(ParameterError, match="n_splits must be a positive integer"):
+        PROTOCOLS[name].splits(dataset, n_splits=n_splits)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("compat", "it is now called 'grace'"),
+        ("descent", "it is now called 'dgi'"),
+        ("rnadom", "did you mean 'random'?"),
+        ("x", "there are random, public, grace, dgi"),
+    ],
+)
+def test_an_unknown_protocol_is_an_error_that_names_the_right_one(name, hint):
+    assert get_protocol("dgi") is PROTOCOLS["dgi"]
+    with pytest.raises(ParameterError) as error:
+        get_protocol(name)
+    assert str(error.value) == f"protocol must be one of random, public, grace, dgi; got {name!r}: {hint}"

@@ -1,4 +1,4 @@
-"""Training rows in few coordinates."""
+"""The subspace spanned by training rows."""
 
 from __future__ import annotations
 
@@ -8,54 +8,56 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
 from graphprox import random_split
-from graphprox.evaluation.inputs import unit_rows
+from graphprox.evaluation._inputs import normalize_rows
 from graphprox.evaluation.span import Span
 
-WIDTHS = [20, 200]  # fewer and more columns than there are training rows
+WIDTHS = [20, 200]  # fewer and more columns than training rows
 FORMS = {"dense": np.asarray, "sparse": sp.csr_array}
 
 
 @pytest.fixture(params=WIDTHS)
 def rows(request, graph, smoothed):
-    return unit_rows(smoothed(graph, request.param))
+    return normalize_rows(smoothed(graph, request.param))
 
 
 @pytest.fixture(scope="module")
 def train(graph):
-    return random_split(graph, seed=3).train
+    return random_split(graph, random_state=3).train
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("centred", [True, False])
-def test_products_with_training_rows_stay(rows, train, form, centred):
-    span = Span.of(FORMS[form](rows), train, centred=centred)
-    shift = rows[train].mean(axis=0) if centred else 0
+@pytest.mark.parametrize("center", [True, False])
+def test_products_with_training_rows_are_preserved(rows, train, form, center):
+    span = Span.from_rows(FORMS[form](rows), train, center=center)
+    shift = rows[train].mean(axis=0) if center else 0
     expected = (rows - shift) @ (rows[train] - shift).T
-    assert span.coordinates.shape[1] <= min(rows.shape[1], len(train) - centred)  # n points lie in n - 1 dimensions
-    assert span.located(FORMS[form](rows)) @ span.coordinates.T == pytest.approx(expected, abs=1e-8)
-    assert span.located(FORMS[form](rows)[train]) == pytest.approx(span.coordinates, abs=1e-8)
+    assert span.coordinates.shape[1] <= min(rows.shape[1], len(train) - center)  # n points lie in n - 1 dimensions
+    assert span.transform(FORMS[form](rows)) @ span.coordinates.T == pytest.approx(expected, abs=1e-8)
+    assert span.transform(FORMS[form](rows)[train]) == pytest.approx(span.coordinates, abs=1e-8)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_weights_give_the_same_scores_in_columns_as_in_coordinates(rows, train, form):
-    span = Span.of(FORMS[form](rows), train, centred=True)
-    along = np.random.default_rng(0).normal(size=(7, span.coordinates.shape[1]))
-    assert span.scores(FORMS[form](rows), along) == pytest.approx(span.located(FORMS[form](rows)) @ along.T, abs=1e-7)
-    assert span.weights(along).shape == (7, rows.shape[1])
+def test_weights_give_equal_scores_in_columns_and_in_coordinates(rows, train, form):
+    span = Span.from_rows(FORMS[form](rows), train, center=True)
+    weights = np.random.default_rng(0).normal(size=(7, span.coordinates.shape[1]))
+    assert span.decision_function(FORMS[form](rows), weights) == pytest.approx(
+        span.transform(FORMS[form](rows)) @ weights.T, abs=1e-7
+    )
+    assert span.to_column_weights(weights).shape == (7, rows.shape[1])
 
 
 @pytest.mark.parametrize("solver", ["lbfgs", "liblinear"])
-def test_a_regression_learns_the_same_in_fewer_coordinates(graph, rows, train, solver):
-    """Centred for a free intercept, as it is for one with a penalty: every node has the same odds."""
-    odds, labels = [], graph.y[train] % 2
-    span = Span.of(rows, train, centred=solver == "lbfgs")
-    for vectors in (rows, span.located(rows)):
+def test_a_regression_predicts_the_same_probabilities_in_the_span(graph, rows, train, solver):
+    probabilities, labels = [], graph.y[train] % 2
+    # Only lbfgs leaves the intercept unregularized, for which the rows may be centered.
+    span = Span.from_rows(rows, train, center=solver == "lbfgs")
+    for vectors in (rows, span.transform(rows)):
         classifier = LogisticRegression(C=10, max_iter=10**5, tol=1e-9, solver=solver)
-        odds.append(classifier.fit(vectors[train], labels).predict_proba(vectors))
-    assert odds[0] == pytest.approx(odds[1], abs=1e-4)
+        probabilities.append(classifier.fit(vectors[train], labels).predict_proba(vectors))
+    assert probabilities[0] == pytest.approx(probabilities[1], abs=1e-4)
 
 
-def test_rows_that_do_not_differ_have_one_coordinate_of_zeros():
-    span = Span.of(np.ones((6, 9)), np.arange(4), centred=True)
+def test_identical_rows_have_one_coordinate_of_zeros():
+    span = Span.from_rows(np.ones((6, 9)), np.arange(4), center=True)
     assert span.coordinates.tolist() == np.zeros((4, 1)).tolist()
-    assert span.scores(np.ones((6, 9)), np.ones((3, 1))).tolist() == np.zeros((6, 3)).tolist()
+    assert span.decision_function(np.ones((6, 9)), np.ones((3, 1))).tolist() == np.zeros((6, 3)).tolist()

@@ -1,4 +1,4 @@
-"""Features and labels in every format, held against pandas, scipy and scikit-learn reading the same file."""
+"""Features and labels of every format equal those read by pandas, scipy and scikit-learn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from graphprox import GraphError, ReadError, read_graph
-from graphprox.io.attributes import class_numbers, read_features, read_labels
+from graphprox.io.attributes import encode_labels, read_features, read_labels
 
 EDGES = "0,1\n1,2\n2,3\n"
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -47,7 +47,7 @@ def words():
     order=st.randoms(use_true_random=False),
 )
 @settings(max_examples=60)
-def test_features_come_back_to_the_last_bit(x, name, order):
+def test_features_round_trip_exactly(x, name, order):
     ids = [f"n{i}" for i in range(len(x))]
     order.shuffle(ids)
     table = pd.DataFrame(x).set_axis([f"f{i}" for i in range(x.shape[1])], axis=1)
@@ -77,7 +77,7 @@ def test_a_sparse_matrix_of_scipy_stays_sparse(tmp_path, edges, words, kind, con
     assert np.array_equal(graph.x.toarray(), sp.load_npz(tmp_path / "x.npz").toarray())
 
 
-def test_a_table_that_is_mostly_zeros_becomes_sparse(edges, tmp_path, words):
+def test_a_table_of_mostly_zeros_becomes_sparse(edges, tmp_path, words):
     table = pd.DataFrame(words.toarray())
     table.to_csv(tmp_path / "x.csv")
     graph = read_graph(edges, features=tmp_path / "x.csv")
@@ -86,18 +86,18 @@ def test_a_table_that_is_mostly_zeros_becomes_sparse(edges, tmp_path, words):
 
 
 @pytest.mark.parametrize("name", ["x", "features", "attr_matrix", "anything"])
-def test_the_array_is_found_by_its_name_or_alone(edges, tmp_path, name):
+def test_an_array_is_found_by_its_name_or_as_the_only_one(edges, tmp_path, name):
     np.savez_compressed(tmp_path / "x.npz", **{name: np.arange(8).reshape(4, 2)})
     assert read_graph(edges, features=tmp_path / "x.npz").x.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7]]
 
 
-def test_an_array_without_a_name_is_found(edges, tmp_path):
+def test_an_unnamed_array_is_found(edges, tmp_path):
     np.savez(tmp_path / "x.npz", np.eye(4))
     assert np.array_equal(read_graph(edges, features=tmp_path / "x.npz").x, np.eye(4))
 
 
 @pytest.mark.parametrize("name", ["x.svmlight", "x.libsvm", "x.svm", "x.svmlight.gz"])
-def test_svmlight_is_read_as_scikit_learn_reads_it(edges, tmp_path, words, name):
+def test_svmlight_equals_scikit_learn(edges, tmp_path, words, name):
     plain = tmp_path / "plain.svmlight"
     dump_svmlight_file(words.tocsr(), [3, 1, 1, 2], str(plain), zero_based=False, comment="a bag of words")
     (tmp_path / name).write_bytes(gzip.compress(plain.read_bytes()) if name.endswith("gz") else plain.read_bytes())
@@ -116,17 +116,17 @@ def test_svmlight_minus_one_is_a_class(edges, write):
 @pytest.mark.parametrize(
     ("x", "words"),
     [
-        (np.float32(1), "a row per node; it holds a single value"),
+        (np.float32(1), "a row per node; it contains a single value"),
         (np.ones(4), "must be a matrix, one row per node"),
         (np.ones((4, 2, 2)), "must be a matrix, one row per node"),
-        (np.array([["a"], ["b"], ["c"], ["d"]]), "must be a sound matrix of numbers"),
+        (np.array([["a"], ["b"], ["c"], ["d"]]), "must be a valid matrix of numbers"),
         (np.ones((4, 0)), "at least one column"),
         (np.array([[1.0], [2], [np.nan], [3]]), "finite.*nan.*node 2"),
         (np.array([[1.0], [2], [3], [-np.inf]]), "finite.*-inf.*node 3"),
         (np.array([[1.0], [1e39], [3], [4]]), "finite.*inf.*node 1"),
     ],
 )
-def test_an_array_that_is_no_matrix_of_numbers_is_refused(edges, tmp_path, x, words):
+def test_an_array_must_be_a_matrix_of_numbers(edges, tmp_path, x, words):
     np.save(tmp_path / "x.npy", x)
     with pytest.raises((ReadError, GraphError), match=words):
         read_graph(edges, features=tmp_path / "x.npy")
@@ -136,14 +136,14 @@ def test_an_array_that_is_no_matrix_of_numbers_is_refused(edges, tmp_path, x, wo
     ("held", "words"),
     [
         ({"x": np.eye(4), "ids": np.arange(3)}, "each of its 4 rows once"),
-        ({"x": np.eye(4), "ids": np.arange(4.0)}, "whole numbers or strings.*float64"),
-        ({"x": np.eye(4), "ids": np.array([0, 1, 2, 2**63], np.uint64)}, "below 2\\^63"),
+        ({"x": np.eye(4), "ids": np.arange(4.0)}, "integers or strings.*float64"),
+        ({"x": np.eye(4), "ids": np.array([0, 1, 2, 2**63], np.uint64)}, "less than 2\\^63"),
         ({"x": np.eye(4), "ids": [0, 1, 2, 2]}, "several for 2"),
-        ({"a": np.eye(4), "b": np.eye(4)}, "named 'x' or 'features'; it holds a, b"),
+        ({"a": np.eye(4), "b": np.eye(4)}, "named 'x' or 'features'; it contains a, b"),
         ({"ids": np.arange(4)}, "named 'x' or 'features'"),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused(edges, tmp_path, held, words):
+def test_inconsistent_arrays_are_rejected(edges, tmp_path, held, words):
     np.savez(tmp_path / "x.npz", **held)
     with pytest.raises(ReadError, match=words):
         read_graph(edges, features=tmp_path / "x.npz")
@@ -156,7 +156,7 @@ GIVEN = ["cat", "dog", "", "cat"]
 
 @pytest.mark.parametrize("name", ["y.csv", "y.tsv", "y.csv.gz", "y.parquet", "y.npz", "y.npy"])
 @pytest.mark.filterwarnings("ignore::graphprox.StructuralFeaturesWarning")
-def test_labels_by_name(edges, tmp_path, name):
+def test_labels_are_read_from_a_named_array(edges, tmp_path, name):
     path = tmp_path / name
     table = pd.DataFrame({"id": [0, 1, 2, 3], "label": GIVEN})
     match path.suffix:
@@ -185,15 +185,15 @@ def test_labels_by_name(edges, tmp_path, name):
         ([None, None], [-1, -1], None),
     ],
 )
-def test_whole_numbers_stay_and_names_are_numbered_in_their_order(given, y, names):
-    numbers, found = class_numbers(pa.array(given, pa.string()))
+def test_integer_labels_are_kept_and_names_are_encoded_in_sorted_order(given, y, names):
+    numbers, found = encode_labels(pa.array(given, pa.string()))
     assert (numbers.tolist(), found) == (y, names)
 
 
 @given(st.lists(st.text(min_size=1, max_size=4).filter(str.strip), min_size=1, max_size=8))
-def test_names_are_numbered_as_pandas_numbers_categories(given):
+def test_names_are_encoded_like_pandas_categories(given):
     given = [f"class {name}" for name in given]
-    numbers, names = class_numbers(pa.array(given))
+    numbers, names = encode_labels(pa.array(given))
     known = pd.Categorical(given, categories=sorted(set(given), key=str.encode))
     assert (numbers.tolist(), list(names)) == (known.codes.tolist(), known.categories.tolist())
 
@@ -209,23 +209,23 @@ def test_names_are_numbered_as_pandas_numbers_categories(given):
         (np.array([b"\xff", b"a", b"b"]), "utf-8"),
     ],
 )
-def test_labels_that_are_no_classes_are_refused(tmp_path, y, words):
+def test_invalid_labels_are_rejected(tmp_path, y, words):
     np.save(tmp_path / "y.npy", y)
     with pytest.raises(ReadError, match=words):
         read_labels(tmp_path / "y.npy")
 
 
-def test_floating_labels_may_be_whole_numbers(tmp_path):
+def test_integer_labels_may_be_stored_as_floats(tmp_path):
     np.save(tmp_path / "y.npy", np.array([2.0, -1, 0]))
     assert read_labels(tmp_path / "y.npy").y.tolist() == [2, -1, 0]
 
 
-def test_labels_of_several_columns_are_refused(write):
-    with pytest.raises(ReadError, match="an id and a label; it holds 3 cells"):
+def test_labels_with_several_columns_are_rejected(write):
+    with pytest.raises(ReadError, match="an id and a label; it contains 3 cells"):
         read_labels(write("y.csv", "a,0,1\nb,1,0\n"))
 
 
 @pytest.mark.parametrize("read", [read_features, read_labels])
-def test_an_ending_that_nobody_knows_is_refused(write, read):
+def test_an_unknown_ending_is_rejected(write, read):
     with pytest.raises(ReadError, match=r"must be one of \.csv, .* got 'x\.xlsx'"):
         read(write("x.xlsx", "a"))

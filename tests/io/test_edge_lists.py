@@ -1,4 +1,4 @@
-"""Edge lists in every format come back as what was written, and what is left out is named."""
+"""Edge lists round-trip in every format, and ignored columns are reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from graphprox import IgnoredInputWarning, ReadError, StructuralFeaturesWarning,
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphprox.StructuralFeaturesWarning")
 
-WHOLE_NUMBER = re.compile(r"\s*-?\d+\s*", re.ASCII)
+INTEGER = re.compile(r"\s*-?\d+\s*", re.ASCII)
 INTEGERS = st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 20)
 # A line that begins with a lone # is a comment, and no id is empty.
 STRINGS = (
@@ -53,7 +53,7 @@ def expected(pairs, weights):
 
 def are_strings(pairs):
     """Not all ids look like whole numbers, which they would then be."""
-    return any(isinstance(end, str) and not WHOLE_NUMBER.fullmatch(end) for pair in pairs for end in pair)
+    return any(isinstance(end, str) and not INTEGER.fullmatch(end) for pair in pairs for end in pair)
 
 
 def frame(pairs, weights):
@@ -82,7 +82,7 @@ def read_back(name, write, **options):
 
 
 @given(edges=edges_between(STRINGS | AWKWARD) | edges_between(INTEGERS), header=st.booleans(), data=st.data())
-def test_text_comes_back(listed, edges, header, data):
+def test_text_round_trip(listed, edges, header, data):
     assume(isinstance(edges[0][0][0], int) or are_strings(edges[0]))
     name, delimiter = data.draw(st.sampled_from([("e.csv", ","), ("e.tsv", "\t"), ("e.csv.gz", ",")]))
     graph = read_back(name, lambda path: by_csv(path, *edges, delimiter=delimiter, header=header), header=header)
@@ -94,13 +94,13 @@ def test_text_comes_back(listed, edges, header, data):
     header=st.booleans(),
     name=st.sampled_from(["e.csv", "e.tsv.gz"]),
 )
-def test_what_pandas_writes_comes_back_and_the_header_is_told(listed, edges, header, name):
+def test_pandas_files_round_trip_and_the_header_is_detected(listed, edges, header, name):
     graph = read_back(name, lambda path: by_pandas(path, *edges, header=header))
     assert listed(graph) == expected(*edges)
 
 
 @given(edges=edges_between(STRINGS | AWKWARD) | edges_between(INTEGERS))
-def test_parquet_comes_back(listed, edges):
+def test_parquet_round_trip(listed, edges):
     graph = read_back("e.parquet", lambda path: frame(*edges).to_parquet(path))
     assert listed(graph) == expected(*edges)
     assert graph.node_ids is None or [*graph.ids] == sorted(graph.ids)
@@ -113,7 +113,7 @@ def test_parquet_comes_back(listed, edges):
     spaces=st.sampled_from([" ", "\t", "  "]),
 )
 @settings(max_examples=50)
-def test_white_space_separates_and_comments_are_passed_over(listed, edges, spaces):
+def test_white_space_separates_cells_and_comments_are_skipped(listed, edges, spaces):
     pairs, weights = edges
     assume(are_strings(pairs))
 
@@ -127,7 +127,7 @@ def test_white_space_separates_and_comments_are_passed_over(listed, edges, space
 
 
 @pytest.mark.parametrize("data", [False, True, ["weight"]])
-def test_networkx_edge_lists_are_read_as_networkx_reads_them(tmp_path, listed, data):
+def test_networkx_edge_lists_equal_networkx(tmp_path, listed, data):
     made = nx.les_miserables_graph() if data == ["weight"] else nx.karate_club_graph()
     if data == ["weight"]:
         made = nx.relabel_nodes(made, {node: node.replace(" ", "_") for node in made})
@@ -142,7 +142,7 @@ def test_networkx_edge_lists_are_read_as_networkx_reads_them(tmp_path, listed, d
     assert listed(graph) == (set(ends) if weights is None else set(zip(ends, weights, strict=True)))
 
 
-def test_attributes_of_networkx_are_refused_with_advice(tmp_path):
+def test_networkx_attributes_are_rejected_with_advice(tmp_path):
     nx.write_edgelist(nx.Graph([("a", "b", {"weight": 2})]), tmp_path / "e.edgelist")
     with pytest.warns(IgnoredInputWarning), pytest.raises(ReadError, match=r"in braces.*data=\['weight'\]"):
         read_graph(tmp_path / "e.edgelist")
@@ -172,47 +172,47 @@ def test_attributes_of_networkx_are_refused_with_advice(tmp_path):
         ("late_comment.txt", "ann bob\n# half way\nbob eve\n"),
     ],
 )
-def test_a_file_may_be_written_in_many_ways(write, listed, name, content):
+def test_equivalent_files_give_the_same_edges(write, listed, name, content):
     assert listed(read_graph(write(name, content))) == {frozenset({"ann", "bob"}), frozenset({"bob", "eve"})}
 
 
-def test_spaces_after_commas_do_not_make_strings_of_numbers(write):
+def test_spaces_after_commas_do_not_turn_numbers_into_strings(write):
     assert read_graph(write("e.csv", "source, target\n3, 12\n 12, -7\n")).ids.tolist() == [-7, 3, 12]
 
 
 @pytest.mark.parametrize("late", ["007,8", "x,8", "NA,8", "+5,8", "-08,8", '"09",8'])
-def test_an_id_far_down_decides_too(write, late):
+def test_a_late_string_id_makes_all_ids_strings(write, late):
     rows = "".join(f"{i},{i + 1}\n" for i in range(20_000))
     graph = read_graph(write("e.csv", rows + late + "\n"))
     assert late.split(",")[0].strip('"') in graph.ids
     assert isinstance(graph.ids[0], str)
 
 
-def test_a_row_of_other_length_behind_an_id_of_other_kind(write):
+def test_a_ragged_row_after_a_late_string_id_is_reported(write):
     rows = [f"{i},{i + 1}" for i in range(300_000)]
     rows[100_000], rows[250_000] = "x,1", "5,6,7"  # each in a block of its own
     with pytest.raises(ReadError, match="row 250001 has 3: '5,6,7'"):
         read_graph(write("e.csv", "\n".join(rows)))
 
 
-def test_uneven_spaces_far_down(write):
+def test_late_uneven_spaces_are_handled(write):
     rows = "".join(f"{i} {i + 1}\n" for i in range(20_000))
     assert read_graph(write("e.txt", rows + "5   20000\n")).num_edges == 20_001
 
 
-def test_weights_like_padded_numbers_leave_ids_numbers(write):
+def test_zero_padded_weights_do_not_change_the_type_of_ids(write):
     graph = read_graph(write("e.csv", "1,2,007\n2,3,0.5\n"))
     assert graph.ids.tolist() == [1, 2, 3]
     assert graph.edge_weight.tolist() == [7, 7, 0.5, 0.5]
 
 
-def test_edges_are_one_way_if_told(write, listed):
+def test_edges_are_directed_on_request(write, listed):
     path = write("e.csv", "a,b\nb,a\nb,c\n")
     assert listed(read_graph(path, directed=True)) == {("a", "b"), ("b", "a"), ("b", "c")}
     assert listed(read_graph(path)) == {frozenset("ab"), frozenset("bc")}
 
 
-def test_an_edge_that_is_listed_twice_adds_up(write):
+def test_weights_of_duplicate_edges_are_added(write):
     graph = read_graph(write("e.csv", "source,target,weight\na,b,1\na,b,2\nb,c,5\n"))
     assert graph.edge_weight.tolist() == [3, 3, 5, 5]
     assert graph.duplicates == 1
@@ -223,18 +223,18 @@ def test_an_edge_that_is_listed_twice_adds_up(write):
     [("source,target,year\na,b,1\n", "'year'"), ("a,b,1,x,y\nb,c,2,x,y\n", "columns 4, 5"),
      ("source,target,kind,Weight\na,b,k,2\n", "'kind'")],
 )  # fmt: skip
-def test_columns_that_are_not_used_are_named(write, content, named):
+def test_ignored_columns_are_named_in_a_warning(write, content, named):
     with pytest.warns(IgnoredInputWarning, match=named) as caught:
         read_graph(write("e.csv", content))
     assert len([each for each in caught if each.category is IgnoredInputWarning]) == 1
 
 
-def test_the_column_of_weights_is_found_by_its_name(write):
+def test_the_weight_column_is_found_by_its_name(write):
     with pytest.warns(IgnoredInputWarning, match="'kind'"):
         graph = read_graph(write("e.csv", "source,target,kind,Weight\na,b,k,2\n"))
     assert graph.edge_weight.tolist() == [2, 2]
 
 
-def test_nothing_is_said_of_a_plain_edge_list_but_that_it_has_no_features(write, recwarn):
+def test_a_plain_edge_list_only_warns_about_missing_features(write, recwarn):
     read_graph(write("e.csv", "source,target,weight\na,b,1\n"))
     assert {each.category for each in recwarn} <= {StructuralFeaturesWarning}

@@ -1,4 +1,4 @@
-"""A file is written whole or not at all: whatever happens, an older one stays and nothing half-written is left."""
+"""Files are written atomically: on any failure, older files are unchanged and no temporary file is left."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from graphprox import ReadError, WriteError, write_embedding
-from graphprox.io.files import ending, readable, reason, written_whole
+from graphprox.io.files import atomic_write, check_readable, ending, reason
 
 ENDINGS = ("parquet", "csv", "npy", "txt", "tsv")
 VECTORS = np.random.default_rng(0).normal(size=(2000, 16)).astype(np.float32)
@@ -28,7 +28,7 @@ def contents(folder):
 
 @pytest.fixture
 def older(tmp_path):
-    """A folder with an embedding of every format, and what it holds."""
+    """A folder with an embedding of every format, and what it contains."""
     folder = tmp_path / "out"
     folder.mkdir()
     for each in ENDINGS:
@@ -41,21 +41,23 @@ def older(tmp_path):
 
 @pytest.mark.parametrize("each", ENDINGS)
 @pytest.mark.parametrize("what", ["os.fsync", "pathlib.Path.replace", "tempfile.mkstemp"])
-def test_a_call_of_the_system_fails(older, monkeypatch, each, what):
+def test_a_failing_system_call_leaves_older_files_unchanged(older, monkeypatch, each, what):
     folder, before = older
 
     def fail(*_, **__):
         raise NO_SPACE
 
     monkeypatch.setattr(what, fail)
-    with pytest.raises(WriteError, match=rf"v\.{each} cannot be written: No space left on device; nothing is left"):
+    with pytest.raises(
+        WriteError, match=rf"v\.{each} cannot be written: No space left on device; no partial file is left"
+    ):
         write_embedding(folder / f"v.{each}", VECTORS)
     monkeypatch.undo()
     assert contents(folder) == before
 
 
 @pytest.mark.parametrize("old", [True, False])
-def test_the_second_of_two_files_cannot_take_its_place(older, tmp_path, monkeypatch, old):
+def test_both_files_are_restored_if_the_second_cannot_be_replaced(older, tmp_path, monkeypatch, old):
     folder, before = older if old else (tmp_path, {"out": None})
     replace, calls = Path.replace, []
 
@@ -75,12 +77,12 @@ def test_the_second_of_two_files_cannot_take_its_place(older, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
-def test_the_program_is_stopped_half_way(tmp_path, error):
+def test_an_interrupted_write_leaves_no_temporary_file(tmp_path, error):
     path = tmp_path / "a.txt"
     path.write_text("older")
 
     def write_half():
-        with written_whole(path, tmp_path / "b.txt") as (first, _):
+        with atomic_write(path, tmp_path / "b.txt") as (first, _):
             first.write_text("half")
             raise error
 
@@ -105,7 +107,7 @@ def in_child(folder, script, *arguments):
     return child.stdout.strip().splitlines()
 
 
-def test_the_system_stops_the_writing_for_real(older):
+def test_a_file_size_limit_leaves_older_files_unchanged(older):
     folder, before = older
     lines = in_child(
         folder,
@@ -120,7 +122,7 @@ def test_the_system_stops_the_writing_for_real(older):
         *ENDINGS,
     )
     assert lines == [
-        f"WriteError {folder}/v.{each} cannot be written: File too large; nothing is left of it" for each in ENDINGS
+        f"WriteError {folder}/v.{each} cannot be written: File too large; no partial file is left" for each in ENDINGS
     ]
     assert contents(folder) == before
 
@@ -142,7 +144,7 @@ def shared():
         yield Path(name)
 
 
-def test_a_folder_that_is_not_writable(shared):
+def test_a_read_only_folder_is_reported(shared):
     (shared / "v.csv").write_text("older")
     shared.chmod(0o555)
     lines = in_child(
@@ -158,13 +160,13 @@ def test_a_folder_that_is_not_writable(shared):
     )
     shared.chmod(0o755)
     assert lines == [
-        f"{shared}/{name} cannot be written: Permission denied; nothing is left of it"
+        f"{shared}/{name} cannot be written: Permission denied; no partial file is left"
         for name in ("v.csv", "new.npy", "new.tsv")
     ]
     assert contents(shared) == {"v.csv": b"older"}
 
 
-def test_a_file_that_is_not_writable_is_not_replaced(shared):
+def test_a_read_only_file_is_not_replaced(shared):
     shared.chmod(0o777)
     (shared / "v.csv").write_text("older")
     (shared / "v.csv").chmod(0o444)
@@ -173,7 +175,7 @@ def test_a_file_that_is_not_writable_is_not_replaced(shared):
     assert contents(shared) == {"v.csv": b"older"}
 
 
-def test_a_folder_that_must_not_be_entered(shared):
+def test_an_inaccessible_folder_is_reported(shared):
     (shared / "locked").mkdir(mode=0o700)
     (shared / "locked" / "e.csv").write_text("a,b\n")
     script = """
@@ -196,7 +198,7 @@ for act in (lambda path: write_embedding(path, VECTORS), read_graph):
     ("name", "words"),
     [("missing/v.csv", "No such file"), ("a.txt/v.csv", "Not a directory"), ("n" * 300 + ".csv", "File name too long")],
 )
-def test_a_folder_that_is_none(tmp_path, name, words):
+def test_an_invalid_folder_is_reported(tmp_path, name, words):
     (tmp_path / "a.txt").write_text("a file")
     with pytest.raises(WriteError, match=f"cannot be written: {words}"):
         write_embedding(tmp_path / name, VECTORS)
@@ -204,17 +206,17 @@ def test_a_folder_that_is_none(tmp_path, name, words):
 
 
 @pytest.mark.parametrize(("name", "folder"), [("v.csv", "v.csv"), ("v.tsv", "v.tsv"), ("v.tsv", "v.metadata.tsv")])
-def test_the_target_is_a_directory(tmp_path, name, folder):
+def test_a_directory_is_not_replaced(tmp_path, name, folder):
     (tmp_path / folder).mkdir()
     with pytest.raises(WriteError, match="it is a directory: name a file inside it"):
         write_embedding(tmp_path / name, VECTORS)
     assert [path.name for path in tmp_path.iterdir()] == [folder]
 
 
-def test_a_device_or_a_pipe_is_never_replaced(tmp_path):
+def test_devices_and_pipes_are_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "v.csv")
     for path in (tmp_path / "v.csv", Path("/dev/null")):
-        with pytest.raises(WriteError, match="regular file"), written_whole(path):
+        with pytest.raises(WriteError, match="regular file"), atomic_write(path):
             pass
         assert not path.is_file()
 
@@ -222,20 +224,20 @@ def test_a_device_or_a_pipe_is_never_replaced(tmp_path):
 # -- what is written ------------------------------------------------------------------------------------------------
 
 
-def test_a_new_file_has_the_rights_of_any_new_file(tmp_path):
+def test_a_new_file_has_default_permissions(tmp_path):
     (tmp_path / "plain").write_text("")
     write_embedding(tmp_path / "v.csv", VECTORS)
     assert (tmp_path / "v.csv").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
-def test_an_older_file_keeps_its_rights(tmp_path):
+def test_an_older_file_keeps_its_permissions(tmp_path):
     (tmp_path / "v.csv").write_text("secret")
     (tmp_path / "v.csv").chmod(0o600)
     write_embedding(tmp_path / "v.csv", VECTORS)
     assert stat.S_IMODE((tmp_path / "v.csv").stat().st_mode) == 0o600
 
 
-def test_a_link_stays_a_link(tmp_path):
+def test_a_symbolic_link_is_kept(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "v.csv").symlink_to(tmp_path / "elsewhere" / "real.csv")
     write_embedding(tmp_path / "v.csv", VECTORS)
@@ -243,7 +245,7 @@ def test_a_link_stays_a_link(tmp_path):
     assert (tmp_path / "elsewhere" / "real.csv").read_text().startswith('"id"')
 
 
-def test_a_long_name_is_no_hindrance(tmp_path):
+def test_long_file_names_are_supported(tmp_path):
     path = tmp_path / ("ü" * 125 + ".csv")
     write_embedding(path, VECTORS)
     assert list(tmp_path.iterdir()) == [path]
@@ -252,19 +254,19 @@ def test_a_long_name_is_no_hindrance(tmp_path):
 # -- reading --------------------------------------------------------------------------------------------------------
 
 
-def test_what_cannot_be_read_is_said(tmp_path):
+def test_unreadable_files_are_reported(tmp_path):
     (tmp_path / "empty").write_text("")
     said = {"missing": "does not exist", ".": "it is a directory", "empty": "it is empty", "n" * 300: "too long"}
     for name, words in said.items():
         with pytest.raises(ReadError, match=words):
-            readable(tmp_path / name)
+            check_readable(tmp_path / name)
 
 
 @pytest.mark.parametrize(
     ("name", "known"),
     [("a.csv", ".csv"), ("A.CSV.GZ", ".csv"), ("a.b.npz", ".npz"), ("a", ""), ("a.gz", ""), (".csv", "")],
 )
-def test_an_ending_tells_the_format(name, known):
+def test_ending_ignores_case_and_gz(name, known):
     assert ending(name) == known
 
 
@@ -278,5 +280,5 @@ def test_an_ending_tells_the_format(name, known):
         (ValueError(), "ValueError"),
     ],
 )
-def test_a_reason_is_one_clause(error, clause):
+def test_reason_is_the_first_sentence(error, clause):
     assert reason(error) == clause

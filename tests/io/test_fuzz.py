@@ -1,4 +1,4 @@
-"""A damaged file of any format gives a graph or an error of ours, never anything else."""
+"""A damaged file of any format gives a graph or a GraphproxError, and no other exception."""
 
 from __future__ import annotations
 
@@ -123,19 +123,19 @@ def assert_sound(found):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_whole_file_is_read(name):
+def test_an_intact_file_is_read(name):
     assert read(name, FILES[name]).num_edges == 4
 
 
 @pytest.mark.parametrize("name", FILES)
 @given(more=st.data())
 @settings(max_examples=60)
-def test_a_damaged_file_is_read_or_refused(name, more):
+def test_a_damaged_file_is_read_or_rejected(name, more):
     assert_sound(read(name, more.draw(damage(FILES[name]))))
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_that_is_cut_is_read_or_refused(name):
+def test_a_truncated_file_is_read_or_rejected(name):
     whole = FILES[name]
     for length in np.linspace(1, len(whole) - 1, 12).astype(int):
         assert_sound(read(name, whole[:length]))

@@ -1,5 +1,3 @@
-"""Files that hold a whole graph: npz, GraphML and PyG's, held against scipy, networkx and PyG."""
-
 from __future__ import annotations
 
 import gzip
@@ -37,7 +35,7 @@ def citation_arrays(x):
 
 
 @pytest.mark.parametrize("x", [X, sp.csr_array(X)], ids=["dense", "sparse"])
-def test_the_npz_of_citation_full(tmp_path, listed, x):
+def test_npz_of_citation_full(tmp_path, listed, x):
     np.savez_compressed(tmp_path / "g.npz", labels=Y, **citation_arrays(x))
     graph = read_graph(tmp_path / "g.npz")
     assert listed(graph) == PATH
@@ -47,14 +45,14 @@ def test_the_npz_of_citation_full(tmp_path, listed, x):
     assert listed(read_graph(tmp_path / "g.npz", directed=True)) == {(0, 1), (1, 2), (2, 3)}
 
 
-def test_names_that_a_published_npz_keeps_as_pickles_are_left_alone(tmp_path, listed):
+def test_pickled_names_of_published_npz_files_are_ignored(tmp_path, listed):
     np.savez(tmp_path / "g.npz", node_names=np.array(["a", None], object), **citation_arrays(X))
     with pytest.warns(IgnoredInputWarning, match="node_names"):
         assert listed(read_graph(tmp_path / "g.npz")) == PATH
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
-def test_an_adjacency_matrix_of_scipy(tmp_path, listed, kind):
+def test_npz_of_scipy(tmp_path, listed, kind):
     weights = sp.coo_array(([1.0, 2.5, 0.5], ([0, 1, 2], [1, 2, 3])), shape=(4, 4))
     sp.save_npz(tmp_path / "g.npz", weights.asformat(kind))
     with pytest.warns(StructuralFeaturesWarning):
@@ -62,7 +60,7 @@ def test_an_adjacency_matrix_of_scipy(tmp_path, listed, kind):
     assert listed(graph) == {(frozenset({0, 1}), 1.0), (frozenset({1, 2}), 2.5), (frozenset({2, 3}), 0.5)}
 
 
-def test_an_npz_of_edge_index(tmp_path, listed):
+def test_npz_with_edge_index(tmp_path, listed):
     np.savez(tmp_path / "g.npz", edge_index=INDEX, x=X, y=["b", "a", "a", "c"], ids=["p", "q", "r", "s"])
     graph = read_graph(tmp_path / "g.npz")
     assert listed(graph) == {frozenset("pq"), frozenset("qr"), frozenset("rs")}
@@ -71,7 +69,7 @@ def test_an_npz_of_edge_index(tmp_path, listed):
 
 
 @pytest.mark.parametrize(("more", "nodes"), [({}, 4), ({"y": [0, 1, 0, 1, 1]}, 5), ({"num_nodes": 7}, 7)])
-def test_an_npz_without_features_gets_structural_ones(tmp_path, more, nodes):
+def test_npz_without_features_gets_structural_features(tmp_path, more, nodes):
     np.savez(tmp_path / "g.npz", edge_index=INDEX, **more)
     with pytest.warns(StructuralFeaturesWarning):
         graph = read_graph(tmp_path / "g.npz")
@@ -82,16 +80,16 @@ def test_an_npz_without_features_gets_structural_ones(tmp_path, more, nodes):
     ("held", "words"),
     [
         ({"edge_index": [[0], [7]], "x": X}, "node 7 is unknown"),
-        ({"edge_index": [[0.0], [1.0]], "x": X}, "integers; got float64"),
+        ({"edge_index": [[0.0], [1.0]], "x": X}, "integer node numbers; got float64"),
         ({"edge_index": [[0], [1]], "x": X, "y": [0, 1]}, "one class per node"),
-        ({"edge_index": [[0], [1]], "x": X, "edge_weight": [-1.0]}, "not negative; got -1.0"),
+        ({"edge_index": [[0], [1]], "x": X, "edge_weight": [-1.0]}, "non-negative; got -1.0"),
         (citation_arrays(X) | {"adj_indices": [1, 2, 9]}, "unknown node or column 9"),
         (citation_arrays(X) | {"adj_shape": [4, 5]}, "square"),
         (citation_arrays(X[:3]), "4 .*and 3"),
-        ({"a": [1]}, "must hold a graph.*it holds a"),
+        ({"a": [1]}, "must contain a graph.*it contains a"),
     ],
 )
-def test_an_npz_that_breaks_a_rule(tmp_path, held, words):
+def test_invalid_npz_files_are_rejected(tmp_path, held, words):
     np.savez(tmp_path / "g.npz", **held)
     with pytest.raises((ReadError, GraphError), match=words):
         read_graph(tmp_path / "g.npz")
@@ -102,7 +100,7 @@ def test_an_npz_that_breaks_a_rule(tmp_path, held, words):
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph])
 @pytest.mark.parametrize("name", ["g.graphml", "g.graphml.gz"])
-def test_graphml_is_read_as_networkx_reads_it(tmp_path, listed, kind, name):
+def test_graphml_equals_networkx(tmp_path, listed, kind, name):
     made = kind()
     for node, age, height in (("a", 31, 1.75), ("b", 25, 1.5), ("c", 4, 1.0)):
         made.add_node(node, age=age, height=height)
@@ -116,7 +114,7 @@ def test_graphml_is_read_as_networkx_reads_it(tmp_path, listed, kind, name):
     assert graph.directed == known.is_directed()
 
 
-def test_the_user_may_take_directions_away(tmp_path, listed):
+def test_a_directed_file_can_be_read_as_undirected(tmp_path, listed):
     nx.write_graphml(nx.DiGraph([("a", "b"), ("b", "c")]), tmp_path / "g.graphml")
     with pytest.warns(StructuralFeaturesWarning):
         graph = read_graph(tmp_path / "g.graphml", directed=False)
@@ -144,21 +142,21 @@ LAUGHS = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (GRAPHML.format("", TWO + '<edge source="a" target="c"/>'), "'c', which is unknown"),
+        (GRAPHML.format("", TWO + '<edge source="a" target="c"/>'), "the unknown node 'c'"),
         (GRAPHML.format("", TWO + '<node id="a"/>'), "listed once.*'a' again"),
         (GRAPHML.format("", "<node/>"), "'id' is missing"),
         (GRAPHML.format("", TWO + '<edge source="a"/>'), "'target' is missing"),
         (GRAPHML.format(FEATURE, '<node id="a"><data key="k">x</data></node>'), "'x'"),
         (GRAPHML.format(FEATURE, '<node id="a"><data key="no">1</data></node>'), "no key no"),
         (GRAPHML.format("", ""), "at least two nodes"),
-        (GRAPHML.format("", TWO[:40])[:120], "sound GraphML file"),
-        ("<graphml></graphml>", "sound GraphML file"),
-        ("<html/>", "sound GraphML file"),
+        (GRAPHML.format("", TWO[:40])[:120], "valid GraphML file"),
+        ("<graphml></graphml>", "valid GraphML file"),
+        ("<html/>", "valid GraphML file"),
         ('<?xml version="1.0" encoding="klingon"?><graphml/>', "encoding"),
-        (f'<!DOCTYPE g [<!ENTITY a "{"ha" * 50}">{LAUGHS}]>' + GRAPHML.format("", "&i;"), "sound GraphML file"),
+        (f'<!DOCTYPE g [<!ENTITY a "{"ha" * 50}">{LAUGHS}]>' + GRAPHML.format("", "&i;"), "valid GraphML file"),
     ],
 )
-def test_graphml_that_breaks_a_rule(write, text, words):
+def test_invalid_graphml_files_are_rejected(write, text, words):
     with pytest.raises(GraphproxError, match=words):
         read_graph(write("g.graphml", text))
 
@@ -178,7 +176,7 @@ def saved(path, held, **options):
 @pytest.mark.parametrize("name", ["g.pt", "g.pth"])
 @pytest.mark.parametrize("as_dict", [False, True])
 @pytest.mark.parametrize("zipped", [False, True])
-def test_a_saved_data_is_read(tmp_path, listed, name, as_dict, zipped):
+def test_pyg_data_is_read(tmp_path, listed, name, as_dict, zipped):
     held = data().to_dict() if as_dict else data()
     graph = read_graph(saved(tmp_path / name, held, _use_new_zipfile_serialization=zipped))
     assert listed(graph) == PATH
@@ -188,7 +186,7 @@ def test_a_saved_data_is_read(tmp_path, listed, name, as_dict, zipped):
 
 @pytest.mark.parametrize("layout", ["to_sparse_coo", "to_sparse_csr", "to_sparse_csc"])
 @pytest.mark.filterwarnings("ignore:Sparse CS. tensor support")
-def test_sparse_features_of_a_data_stay_sparse(tmp_path, layout):
+def test_sparse_features_of_pyg_data_stay_sparse(tmp_path, layout):
     held = data()
     held.x = getattr(held.x, layout)()
     graph = read_graph(saved(tmp_path / "g.pt", held))
@@ -196,7 +194,7 @@ def test_sparse_features_of_a_data_stay_sparse(tmp_path, layout):
     assert np.array_equal(graph.x.toarray(), X)
 
 
-def test_a_data_is_directed_unless_every_edge_goes_both_ways(tmp_path, listed):
+def test_pyg_data_is_undirected_if_every_edge_is_listed_both_ways(tmp_path, listed):
     held = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), x=torch.ones(3, 1), edge_weight=torch.tensor([2.0, 1.0]))
     path = saved(tmp_path / "g.pt", held)
     assert listed(read_graph(path)) == {((0, 1), 2.0), ((1, 2), 1.0)}
@@ -204,7 +202,7 @@ def test_a_data_is_directed_unless_every_edge_goes_both_ways(tmp_path, listed):
 
 
 @pytest.mark.parametrize(("more", "nodes"), [({}, 4), ({"num_nodes": 6}, 6)])
-def test_a_data_without_features_gets_structural_ones(tmp_path, recwarn, more, nodes):
+def test_pyg_data_without_features_gets_structural_features(tmp_path, recwarn, more, nodes):
     path = saved(tmp_path / "g.pt", Data(edge_index=torch.tensor(INDEX), **more))
     with pytest.warns(StructuralFeaturesWarning) as caught:
         assert read_graph(path).num_nodes == nodes
@@ -218,10 +216,10 @@ class Trap:
 
 @pytest.mark.parametrize("held", [Trap(), {"edge_index": Trap()}, Data(edge_index=torch.tensor(INDEX), x=Trap())])
 @pytest.mark.parametrize("zipped", [False, True])
-def test_what_could_run_code_is_refused(tmp_path, monkeypatch, held, zipped):
+def test_objects_that_could_run_code_are_rejected(tmp_path, monkeypatch, held, zipped):
     monkeypatch.chdir(tmp_path)
     path = saved(tmp_path / "g.pt", held, _use_new_zipfile_serialization=zipped)
-    with pytest.raises(ReadError, match="pickled objects, which could run code, and is refused"):
+    with pytest.raises(ReadError, match="pickled objects, which could run code, and is rejected"):
         read_graph(path)
     assert not (tmp_path / "SPRUNG").exists()
 
@@ -230,33 +228,33 @@ def test_what_could_run_code_is_refused(tmp_path, monkeypatch, held, zipped):
     ("held", "words"),
     [
         ({"edge_index": torch.tensor([[0], [7]]), "x": torch.eye(3)}, "node 7 is unknown"),
-        ({"edge_index": [[0], [1]], "x": [[1.0], [2.0]]}, "how many nodes|tensor"),
-        ({"edge_index": torch.tensor(INDEX), "x": torch.tensor(X), "y": ["a"] * len(X)}, "y must hold class numbers"),
+        ({"edge_index": [[0], [1]], "x": [[1.0], [2.0]]}, "number of nodes|tensor"),
+        ({"edge_index": torch.tensor(INDEX), "x": torch.tensor(X), "y": ["a"] * len(X)}, "y must contain"),
         (
             {"edge_index": torch.tensor(INDEX), "x": torch.tensor(X), "edge_weight": torch.ones(2)},
-            "sound tensors|one number per edge",
+            "valid tensors|one number per edge",
         ),
         ({"edge_index": torch.tensor(INDEX), "x": torch.tensor(X * np.nan)}, "finite.*nan"),
-        ({"x": torch.eye(2)}, "must hold a PyG Data; it holds dict"),
+        ({"x": torch.eye(2)}, "must contain a PyG Data; it contains dict"),
         (Data(x=torch.eye(2)), "must have edges"),
         (HeteroData(), "to_homogeneous"),
-        (torch.eye(2), "must hold a PyG Data; it holds Tensor"),
-        ((data().to_dict(), None), "must hold a PyG Data; it holds tuple"),
+        (torch.eye(2), "must contain a PyG Data; it contains Tensor"),
+        ((data().to_dict(), None), "must contain a PyG Data; it contains tuple"),
         (Data(edge_index=torch.empty(2, 0, dtype=torch.long), num_nodes=0), "at least two nodes"),
     ],
 )
 @quiet
 @pytest.mark.filterwarnings("ignore:Unable to accurately infer")
-def test_a_data_that_breaks_a_rule(tmp_path, held, words):
+def test_invalid_pyg_data_is_rejected(tmp_path, held, words):
     with pytest.raises(GraphproxError, match=words):
         read_graph(saved(tmp_path / "g.pt", held))
 
 
-def test_keys_that_are_no_names_are_passed_over(tmp_path, listed):
+def test_keys_that_are_not_strings_are_ignored(tmp_path, listed):
     assert listed(read_graph(saved(tmp_path / "g.pt", data().to_dict() | {1: torch.ones(2)}))) == PATH
 
 
-def test_a_gzipped_graphml_that_is_cut(write):
+def test_a_truncated_gzipped_graphml_file_is_rejected(write):
     whole = gzip.compress(GRAPHML.format("", "".join(f'<node id="{i}"/>' for i in range(5000))).encode())
-    with pytest.raises(ReadError, match="ends in the middle"):
+    with pytest.raises(ReadError, match="ends early"):
         read_graph(write("g.graphml.gz", whole[: len(whole) // 2]))

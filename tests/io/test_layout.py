@@ -1,4 +1,4 @@
-"""A header is never taken for data, and a first row of data never for a header."""
+"""Headers are distinguished from a first row of data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rows(text):
         "source,target",
     ],
 )
-def test_names_above_edges_are_a_header(text):
+def test_column_names_of_edges_are_a_header(text):
     assert looks_like_header(rows(text), ids=2)
 
 
@@ -54,7 +54,7 @@ def test_names_above_edges_are_a_header(text):
         "name,1\nbob,2",
     ],
 )
-def test_a_first_edge_is_no_header(text):
+def test_a_first_edge_is_not_a_header(text):
     assert not looks_like_header(rows(text), ids=2)
 
 
@@ -72,7 +72,7 @@ def test_a_first_edge_is_no_header(text):
         "id\nann",
     ],
 )
-def test_names_above_attributes_are_a_header(text):
+def test_column_names_of_attributes_are_a_header(text):
     assert looks_like_header(rows(text), ids=1)
 
 
@@ -90,17 +90,17 @@ def test_names_above_attributes_are_a_header(text):
         "7,cat\n8,dog",
     ],
 )
-def test_first_attributes_are_no_header(text):
+def test_a_first_row_of_attributes_is_not_a_header(text):
     assert not looks_like_header(rows(text), ids=1)
 
 
 @pytest.mark.parametrize(("header", "nodes"), [(True, {"bob", "eve"}), (False, {"ann", "bob", "eve"})])
-def test_the_user_may_tell(write, header, nodes):
+def test_header_option_overrides_detection(write, header, nodes):
     path = write("e.csv", "ann,bob\nbob,eve\n")
     assert set(read_graph(path, header=header).ids) == nodes
 
 
-def test_a_table_that_pandas_wrote_with_its_index_is_joined_by_it(write, tmp_path):
+def test_a_pandas_index_contains_the_ids(write, tmp_path):
     pd.DataFrame({"f": [1.0, 2, 3]}, index=["c", "a", "b"]).to_csv(tmp_path / "x.csv")
     pd.Series(["cat", "dog"], index=["a", "c"]).to_csv(tmp_path / "y.csv")
     pd.DataFrame([[1.5, 0], [2, 0], [3, 0]], index=["c", "a", "b"]).to_csv(tmp_path / "counted.csv")
@@ -111,13 +111,13 @@ def test_a_table_that_pandas_wrote_with_its_index_is_joined_by_it(write, tmp_pat
     assert read_graph(edges, features=tmp_path / "counted.csv").x[:, 0].tolist() == [1.5, 2, 3]
 
 
-def test_edges_that_pandas_wrote_with_its_index_are_refused_with_advice(tmp_path):
+def test_edges_with_a_pandas_index_are_rejected_with_advice(tmp_path):
     pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]}).to_csv(tmp_path / "e.csv")
     with pytest.raises(ReadError, match="index=False"):
         read_graph(tmp_path / "e.csv")
 
 
-def test_rows_may_be_wider_than_what_is_peeked_at(write):
+def test_rows_may_be_longer_than_the_inspected_bytes(write):
     wide = "\n".join(",".join([name, *(f"0.{i:06d}" for i in range(9000))]) for name in ("a", "b", "c"))
     names = ",".join(["id", *(f"feature_{i}" for i in range(9000))])
     edges = write("e.csv", "a,b\nb,c\n")
@@ -126,20 +126,20 @@ def test_rows_may_be_wider_than_what_is_peeked_at(write):
         assert (graph.num_features, graph.ids.tolist()) == (9000, ["a", "b", "c"])
 
 
-def test_a_cell_may_be_too_large_to_be_one(write):
+def test_a_cell_that_is_too_large_is_rejected(write):
     with pytest.raises(ReadError, match="cannot be read as a table"):
         read_graph(write("e.csv", 'a,"' + "b" * 200_000))
 
 
-def test_comments_may_be_longer_than_what_is_peeked_at(write):
-    assert read_graph(write("e.txt", "# licence\n" * 20_000 + "1 2\n2 3\n")).num_edges == 2
+def test_comments_may_be_longer_than_the_inspected_bytes(write):
+    assert read_graph(write("e.txt", "# license\n" * 20_000 + "1 2\n2 3\n")).num_edges == 2
 
 
 @pytest.mark.parametrize("text", ['a,"b\nc,d\ne,f\n', 'a,b\nc,"d\ne,f'])
-def test_a_quote_that_is_never_closed_swallows_nothing(write, text):
+def test_an_unclosed_quote_is_rejected(write, text):
     with pytest.raises(ReadError, match="every quote must be closed"):
         read_graph(write("e.csv", text))
 
 
-def test_a_quote_inside_a_cell_is_a_letter(write, listed):
+def test_a_quote_inside_a_cell_is_an_ordinary_character(write, listed):
     assert listed(read_graph(write("e.csv", '5" disk,b\nb,c\n'))) == {frozenset({'5" disk', "b"}), frozenset("bc")}

@@ -1,111 +1,103 @@
-"""Every method by its name, and what it takes to add one."""
+"""Methods by name, and `embed`."""
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
-from dataclasses import fields
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from graphprox import ParameterError, synthetic
-from graphprox.baselines.base import ClassifyingBaseline, EmbeddingBaseline
-from graphprox.methods.embedders import Classifier, Embedder
-from graphprox.methods.family import FAMILY, recipe_for
-from graphprox.methods.registry import BASELINES, METHODS, method_for, method_named
-from graphprox.training.fitting import fit
-
-ROOT = Path(__file__).resolve().parents[2]
-GROUPS = {"floor", "walks and edges", "autoencoders", "contrast", "later peers", "semi-supervised", "FT-GCL"}
+import graphprox
+from graphprox import DGI, FTGCL, GCN, Dataset, ParameterError, load, synthetic
+from graphprox.methods.base import METHODS
+from graphprox.methods.registry import make_embedder
 
 
-def test_the_table_holds_the_family_and_every_baseline():
-    assert set(METHODS) == {*BASELINES, *FAMILY, "untrained"}
-    for name, method in METHODS.items():
-        assert method.name == name == name.lower()
-        assert method.about.group in GROUPS
-        assert set(method.about.uses) <= set("AXY")
-        assert method.about.uses
-        assert method.about.summary
-        assert "\n" not in method.about.summary
-        assert method.presets[0] == "default"
+def test_every_public_estimator_is_registered_once():
+    classes = [value for name in graphprox.__all__ if isinstance(value := getattr(graphprox, name), type)]
+    methods = [each for each in classes if each in METHODS.values()]
+    assert sorted(each.name for each in methods) == sorted(METHODS)
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_each_is_an_embedder_or_a_classifier(name):
-    made = method_for(name)
-    assert isinstance(made, Embedder) != isinstance(made, Classifier)
-    assert isinstance(made, Classifier) == ("Y" in METHODS[name].about.uses)
-    assert json.loads(json.dumps(made.settings)) is not None  # a record keeps them
+@pytest.mark.parametrize("name", ["ft-gcl", "FT-GCL", "ft_gcl", "FT_GCL"])
+def test_method_is_found_by_any_spelling(name):
+    assert type(graphprox.method(name)) is FTGCL
 
 
-@pytest.mark.parametrize("name", BASELINES)
-def test_every_preset_of_a_baseline_is_made_of_settings_that_it_has(name):
-    kind = BASELINES[name]
-    assert issubclass(kind, EmbeddingBaseline | ClassifyingBaseline)
-    for preset, settings in kind.presets.items():
-        made = method_for(name, dataset=preset)
-        assert made.settings == {**kind().settings, **settings}
-    assert {each.name for each in fields(kind)} == set(kind().settings)
-
-
-def test_the_method_of_a_name_is_found_however_it_is_written():
-    assert method_named("FT_GCL").name == "ft-gcl"
-    with pytest.raises(ParameterError, match="got 'smoothd': did you mean 'smoothed'"):
-        method_named("smoothd")
-    with pytest.raises(ParameterError, match="DGI has no preset 'Coraa'"):
-        method_for("dgi", preset="Coraa")
+def test_unknown_method_is_refused_with_a_suggestion():
+    with pytest.raises(ParameterError, match=r"^method must be a registered one; got 'FT-GLC': did you mean 'ft-gcl'"):
+        graphprox.method("FT-GLC")
+    with pytest.raises(ParameterError, match=r"^method must be a registered one; got 'x': there are .*dgi"):
+        graphprox.method("x")
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "sentence"),
+    ("name", "parameters", "message"),
     [
-        ("raw", {"steps": 3}, "Raw features has no setting 'steps'; there is nothing to set"),
-        ("smoothed", {"step": 3}, "Smoothed features has no setting 'step'; did you mean 'steps'?"),
-        ("smoothed", {"steps": -1}, "steps must be a whole number from 0; got -1"),
-        ("smoothed", {"steps": True}, "steps must be a whole number from 0; got True"),
-        ("dgi", {"learning_rate": "fast"}, "learning_rate must be a number from 0; got 'fast'"),
-        ("dgi", {"learning_rate": float("nan")}, "learning_rate must be a number from 0; got nan"),
-        ("dgi", {"width": 0}, "width must be a whole number from 1; got 0"),
+        ("smoothed", {"step": 3}, "Smoothed features has no parameter 'step'; "),
+        ("dgi", {"learning_rat": 3}, "DGI has no parameter 'learning_rat'; did you mean 'learning_rate'?"),
+        ("dgi", {"preset": "Coraa"}, "DGI has no preset 'Coraa'; there are auto, default"),
+        ("grace", {"preset": "citeser"}, "GRACE has no preset 'citeser'; did you mean 'CiteSeer'?"),
     ],
 )
-def test_what_a_setting_may_not_be_is_said(name, given, sentence):
-    with pytest.raises(ParameterError, match=re.escape(sentence)):
-        method_for(name, overrides=given)
+def test_unknown_parameter_or_preset_is_refused(name, parameters, message):
+    with pytest.raises(ParameterError, match=f"^{re.escape(message)}"):
+        graphprox.method(name, **parameters)
 
 
-def test_an_untrained_encoder_is_a_training_of_no_steps(no_data):
+def test_preset_is_that_of_the_data_set_or_the_default():
+    default = graphprox.method("ft-gcl", preset="default")
+    assert graphprox.method("ft-gcl", dataset="PubMed").settings() == FTGCL.from_preset("PubMed").settings()
+    assert graphprox.method("ft-gcl", dataset="edges.csv").settings() == default.settings()
+    assert graphprox.method("grace", dataset="Texas").settings() == graphprox.method("grace").settings()
+    both = graphprox.method("ft-gcl", dataset="PubMed", preset="Cora")
+    assert both.settings() == FTGCL.from_preset("Cora").settings()
+
+
+def test_preset_without_a_data_set_is_left_to_fit():
+    made = graphprox.method("gmi-mean")
+    assert made.preset == "auto"
+    assert made._with_preset(Dataset("CiteSeer", synthetic(nodes=140))).num_layers == 1
+
+
+def test_parameter_takes_precedence_over_the_preset():
+    made = graphprox.method("gmi-mean", dataset="CiteSeer", num_layers=2, n_components=8)
+    assert (made.num_layers, made.n_components, made.preset) == (2, 8, "default")
+
+
+def test_embed_by_name_equals_the_estimator():
     graph = synthetic(nodes=140)
-    recipe = recipe_for("ft-gcl", overrides={"steps": 0, "seed": 5})
-    made = method_for("untrained")
-    assert isinstance(made, Embedder)
-    assert np.array_equal(made.embed(graph, 5), fit(graph, recipe).embedding)
+    embedding = graphprox.embed(graph, "dgi", n_components=4, epochs=2, random_state=3)
+    expected = DGI(n_components=4, epochs=2, random_state=3).fit(graph).embedding_
+    assert np.array_equal(embedding.vectors, expected.vectors)
+    assert np.array_equal(
+        graphprox.embed(graph, DGI(n_components=4, epochs=2, random_state=3)).vectors, expected.vectors
+    )
 
 
-def test_a_method_is_added_by_one_file_and_one_line(tmp_path):
-    """What docs/extending.md says is done as it says, in a copy of the package."""
-    import shutil
+def test_embed_of_a_data_set_equals_the_fitted_estimator():
+    dataset = load("synthetic:nodes=140")
+    parameters = {"epochs": 2, "n_components": 8, "cache": False}
+    embedding = graphprox.embed(dataset, **parameters)
+    assert np.array_equal(embedding.vectors, FTGCL(**parameters).fit(dataset).vectors_)
 
-    page = (ROOT / "docs" / "extending.md").read_text()
-    file, line = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    path = re.match(r"# src/(\S+)\n", file)
-    assert path is not None
-    package = tmp_path / "graphprox"
-    shutil.copytree(ROOT / "src" / "graphprox", package, ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / path.group(1)).write_text(file)
-    registry = package / "methods" / "registry.py"
-    text = registry.read_text()
-    kind = re.search(r": (\w+),", line).group(1)
-    module = path.group(1).removesuffix(".py").replace("/", ".")
-    text = text.replace("UNTRAINED = ", f"from {module} import {kind}\n\nUNTRAINED = ", 1)
-    registry.write_text(text.replace("] = {\n", "] = {\n" + line, 1))
-    script = "from graphprox.experiments.comparison import compare; from graphprox import load\n"
-    script += "for each in compare(load('synthetic:nodes=140'), ['principal'], splits=2):\n"
-    script += "    print(each.title, each.accuracy > 0.3)"
-    environment = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "numba"), "PATH": "/usr/bin:/bin"}
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=False)
-    assert (done.returncode, done.stdout.strip()) == (0, "Principal components True"), done.stderr
+
+def test_embed_refuses_parameters_beside_an_estimator():
+    with pytest.raises(ParameterError, match=r"^parameters must be given to the estimator; got epochs beside DGI\(\)$"):
+        graphprox.embed(synthetic(nodes=140), DGI(), epochs=3)
+
+
+def test_classifier_does_not_embed():
+    with pytest.raises(ParameterError, match="must be one that makes embeddings; GCN classifies nodes"):
+        graphprox.embed(synthetic(nodes=140), "gcn")
+    with pytest.raises(ParameterError, match="must be one that makes embeddings"):
+        make_embedder("gcn")
+    assert isinstance(graphprox.method("gcn"), GCN)
+
+
+def test_importing_graphprox_does_not_import_torch():
+    code = "import sys, graphprox; print({'torch', 'sklearn', 'numba'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -1,109 +1,125 @@
-"""What the tests of convolutions and of the encoder share: graphs of all sorts, and PyG's layers as a measure."""
+"""Fixtures of the tests of convolutions and encoders: real graphs, and PyG's layers as the reference."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import pytest
 import torch
+from sklearn.neighbors import kneighbors_graph
 from torch import nn
 from torch.sparse import check_sparse_tensor_invariants
-from torch_geometric.nn import GATConv, GCNConv, GINConv, GraphConv, SAGEConv
+from torch_geometric import nn as pyg
 from torch_geometric.utils import to_torch_csr_tensor
 
 import graphprox
-from graphprox.proximity.views import rank_view
 
 
 @pytest.fixture(scope="session")
-def real(data):
-    """A real graph by name, its edges and features; "view" is Cora's feature view, in which nobody lists some nodes."""
+def load_real(data):
+    """Function from the name of a graph to its edges and features.
+
+    "neighbors" is the directed graph of the nearest neighbors by Cora's features, where some nodes have no in-neighbor.
+    """
 
     @cache
-    def real(name):
-        graph = graphprox.load("Cora" if name == "view" else name, data=data).graph
-        edges = rank_view(graph, "feature", k_max=5, cache=False).graph(5) if name == "view" else graph.edge_index
-        return edges, graph.x
+    def load_real(name):
+        graph = graphprox.load("Cora" if name == "neighbors" else name, data=data).graph
+        if name != "neighbors":
+            return graph.edge_index, graph.x
+        target, source = kneighbors_graph(graph.x, 5, metric="cosine").nonzero()
+        return np.stack([source, target]).astype(np.int64), graph.x
 
-    return real
+    return load_real
 
 
 @dataclass
-class Twin:
-    """A layer of PyG's, called alike whatever its kind, and its parameters as graphprox has them.
+class ReferenceLayer:
+    """Layer of PyG and its parameters as those of our convolution.
 
-    It computes in float64: in float32 PyG's own gradients of attention are off by as much as 1e-5.
+    It computes in float64: in float32, PyG's own gradients of attention have errors of up to 1e-5.
     """
 
     layer: nn.Module
-    call: object
-    ours: dict[str, torch.Tensor]
+    call: Callable
+    parameters: dict[str, torch.Tensor]
 
     def __call__(self, h, edge_index, edge_weight):
         weight = None if edge_weight is None else torch.tensor(edge_weight).double()
         return self.call(h, torch.tensor(edge_index), weight)
 
-    def lend(self, convolution):
-        """Set the parameters of a convolution of ours to those of PyG's, which must be all that it has."""
-        parameters = dict(convolution.named_parameters())
-        assert parameters.keys() == self.ours.keys()
+    def copy_parameters_to(self, convolution):
+        """Set all parameters of our convolution to those of PyG's layer."""
+        ours = dict(convolution.named_parameters())
+        assert ours.keys() == self.parameters.keys()
         with torch.no_grad():
-            for name, parameter in parameters.items():
-                parameter.copy_(self.ours[name])
+            for name, parameter in ours.items():
+                parameter.copy_(self.parameters[name])
 
-    def gradients(self, convolution):
-        """By name PyG's gradient of each parameter, and what ours is as one of that parameter."""
-        parameters = dict(convolution.named_parameters())
+    def pair_gradients(self, convolution):
+        """Return for each parameter of PyG's layer our gradient, mapped to that parameter, and PyG's."""
+        ours = dict(convolution.named_parameters())
         theirs = dict(self.layer.named_parameters())
-        ours = torch.autograd.grad(
-            list(self.ours.values()), list(theirs.values()), [parameters[name].grad.double() for name in self.ours]
+        mapped = torch.autograd.grad(
+            list(self.parameters.values()),
+            list(theirs.values()),
+            [ours[name].grad.double() for name in self.parameters],
         )
-        return {name: (mine, theirs[name].grad) for name, mine in zip(theirs, ours, strict=True)}
+        return list(zip(mapped, (each.grad for each in theirs.values()), strict=True))
 
 
-def drawn(layer):
-    """The layer with random biases, too, which would begin as zeros, and in float64."""
+def randomize_biases(layer):
+    """Replace biases, which are initialized to zeros, by random values, and convert the layer to float64."""
     for parameter in layer.parameters():
         if parameter.dim() == 1:
             nn.init.normal_(parameter, std=0.1)
     return layer.double()
 
 
-def gat(inputs, outputs, *, heads, weighted):
-    layer = drawn(GATConv(inputs, outputs // heads, heads=heads, edge_dim=1 if weighted else None))
-    ours = {"weight": layer.lin.weight.T, "source": layer.att_src[0], "target": layer.att_dst[0], "bias": layer.bias}
+def make_gat(in_channels, out_channels, *, heads, weighted):
+    edge_dim = 1 if weighted else None
+    layer = randomize_biases(pyg.GATConv(in_channels, out_channels // heads, heads=heads, edge_dim=edge_dim))
+    parameters = {
+        "weight": layer.lin.weight.T,
+        "source": layer.att_src[0],
+        "target": layer.att_dst[0],
+        "bias": layer.bias,
+    }
     if not weighted:
-        return Twin(layer, lambda h, edges, _: layer(h, edges), ours)
-    ours["edge"] = (layer.lin_edge.weight.view(heads, -1) * layer.att_edge[0]).sum(1)
-    return Twin(layer, lambda h, edges, weight: layer(h, edges, weight[:, None]), ours)
+        return ReferenceLayer(layer, lambda h, edges, _: layer(h, edges), parameters)
+    parameters["edge"] = (layer.lin_edge.weight.view(heads, -1) * layer.att_edge[0]).sum(1)
+    return ReferenceLayer(layer, lambda h, edges, weight: layer(h, edges, weight[:, None]), parameters)
 
 
-def gcn(inputs, outputs, *, heads, weighted):
-    layer = drawn(GCNConv(inputs, outputs))
-    return Twin(layer, layer, {"weight": layer.lin.weight.T, "bias": layer.bias})
+def make_gcn(in_channels, out_channels, *, heads, weighted):
+    layer = randomize_biases(pyg.GCNConv(in_channels, out_channels))
+    return ReferenceLayer(layer, layer, {"weight": layer.lin.weight.T, "bias": layer.bias})
 
 
-def sage(inputs, outputs, *, heads, weighted):
+def make_sage(in_channels, out_channels, *, heads, weighted):
     if not weighted:
-        layer = drawn(SAGEConv(inputs, outputs))
-        neighbours, itself, call = layer.lin_l, layer.lin_r, lambda h, edges, _: layer(h, edges)
+        layer = randomize_biases(pyg.SAGEConv(in_channels, out_channels))
+        neighbors, itself, call = layer.lin_l, layer.lin_r, lambda h, edges, _: layer(h, edges)
     else:
-        # PyG's has no weights: a sum by weights that add up to 1 is the weighted mean.
-        layer = drawn(GraphConv(inputs, outputs, aggr="add"))
-        neighbours, itself = layer.lin_rel, layer.lin_root
+        # PyG's SAGEConv has no edge weights: a sum with weights that add up to 1 is the weighted mean.
+        layer = randomize_biases(pyg.GraphConv(in_channels, out_channels, aggr="add"))
+        neighbors, itself = layer.lin_rel, layer.lin_root
 
         def call(h, edges, weight):
             sums = weight.new_zeros(len(h)).index_add(0, edges[1], weight)
             return layer(h, edges, weight / sums[edges[1]])
 
-    return Twin(layer, call, {"weight": torch.cat([neighbours.weight, itself.weight]).T, "bias": neighbours.bias})
+    parameters = {"weight": torch.cat([neighbors.weight, itself.weight]).T, "bias": neighbors.bias}
+    return ReferenceLayer(layer, call, parameters)
 
 
-def gin(inputs, outputs, *, heads, weighted):
-    layer = drawn(GINConv(nn.Sequential(nn.Linear(inputs, outputs), nn.ReLU(), nn.Linear(outputs, outputs))))
-    ours = {
+def make_gin(in_channels, out_channels, *, heads, weighted):
+    mlp = nn.Sequential(nn.Linear(in_channels, out_channels), nn.ReLU(), nn.Linear(out_channels, out_channels))
+    layer = randomize_biases(pyg.GINConv(mlp))
+    parameters = {
         "weight": layer.nn[0].weight.T,
         "bias": layer.nn[0].bias,
         "second": layer.nn[2].weight.T,
@@ -113,41 +129,41 @@ def gin(inputs, outputs, *, heads, weighted):
     def call(h, edges, weight):
         if weight is None:
             return layer(h, edges)
-        # PyG's takes weights only as the values of a matrix, whose rows are targets.
+        # PyG's GINConv accepts weights only as the values of a matrix whose rows are targets.
         with check_sparse_tensor_invariants():
             matrix = to_torch_csr_tensor(edges.flip(0), weight, size=(len(h), len(h)))
         return layer(h, matrix)
 
-    return Twin(layer, call, ours)
+    return ReferenceLayer(layer, call, parameters)
 
 
-def mlp(inputs, outputs, *, heads, weighted):
-    layer = drawn(nn.Linear(inputs, outputs))
-    return Twin(layer, lambda h, *_: layer(h), {"weight": layer.weight.T, "bias": layer.bias})
+def make_linear(in_channels, out_channels, *, heads, weighted):
+    layer = randomize_biases(nn.Linear(in_channels, out_channels))
+    return ReferenceLayer(layer, lambda h, *_: layer(h), {"weight": layer.weight.T, "bias": layer.bias})
 
 
-TWINS = {"gat": gat, "gcn": gcn, "sage": sage, "gin": gin, "mlp": mlp}
+REFERENCES = {"gat": make_gat, "gcn": make_gcn, "sage": make_sage, "gin": make_gin, "mlp": make_linear}
 
 
 @pytest.fixture(scope="session")
-def twin():
-    """PyG's layer of a kind, with random parameters."""
+def make_reference():
+    """Function that creates PyG's layer of an encoder's name, with random parameters."""
 
-    def twin(kind, inputs, outputs, *, heads=1, weighted=False):
+    def make_reference(name, in_channels, out_channels, *, heads=1, weighted=False):
         with torch.random.fork_rng():
             torch.manual_seed(0)
-            return TWINS[kind](inputs, outputs, heads=heads, weighted=weighted)
+            return REFERENCES[name](in_channels, out_channels, heads=heads, weighted=weighted)
 
-    return twin
+    return make_reference
 
 
 @pytest.fixture(scope="session")
 def assert_near():
-    """Hold a tensor against another, to 1e-5 of the other's largest value, or of 1 where that is less."""
+    """Function that compares two tensors to 1e-5 of the largest expected value, or of 1 where that is less."""
 
-    def assert_near(ours, theirs):
-        ours, theirs = ours.detach().numpy(), theirs.detach().numpy()
-        scale = max(1.0, np.abs(theirs).max(initial=0))
-        np.testing.assert_allclose(ours / scale, theirs / scale, rtol=0, atol=1e-5)
+    def assert_near(actual, expected):
+        actual, expected = actual.detach().numpy(), expected.detach().numpy()
+        scale = max(1.0, np.abs(expected).max(initial=0))
+        np.testing.assert_allclose(actual / scale, expected / scale, rtol=0, atol=1e-5)
 
     return assert_near

@@ -12,21 +12,21 @@ from torch_geometric.transforms import NormalizeFeatures
 
 import graphprox
 from graphprox.errors import ParameterError
-from graphprox.graph import Graph
-from graphprox.nn.features import SPARSE_BELOW, FeatureMatrix
+from graphprox.graph.graph import Graph
+from graphprox.nn.features import MAX_SPARSE_DENSITY, FeatureMatrix
 
 
-def bags_of_words(rows=40, columns=60, share=0.03, seed=0):
-    """Counts of words, most of them 0; some rows have none."""
+def make_bags_of_words(rows=40, columns=60, density=0.03, seed=0):
+    """Return word counts, most of them 0; some rows are empty."""
     rng = np.random.default_rng(seed)
-    counts = rng.integers(1, 5, (rows, columns)) * (rng.random((rows, columns)) < share)
+    counts = rng.integers(1, 5, (rows, columns)) * (rng.random((rows, columns)) < density)
     counts[::9] = 0
     return counts.astype(np.float32)
 
 
-def entries(features):
-    """The matrix that the features are, dense."""
-    return features.times(torch.eye(features.shape[1])).numpy()
+def to_dense(features):
+    """Return the features as a dense array."""
+    return features.matmul(torch.eye(features.shape[1])).numpy()
 
 
 def is_sparse(features):
@@ -37,13 +37,13 @@ def is_sparse(features):
 
 
 @pytest.mark.parametrize("normalize", ["none", "rows"])
-@pytest.mark.parametrize("share", [0, 0.03, 0.5])
-def test_dense_and_sparse_features_are_the_same(normalize, share):
-    x = bags_of_words(share=share)
+@pytest.mark.parametrize("density", [0, 0.03, 0.5])
+def test_dense_and_sparse_input_give_equal_products(normalize, density):
+    x = make_bags_of_words(density=density)
     weight = torch.randn(x.shape[1], 7)
     one, other = (FeatureMatrix.of(each, normalize=normalize) for each in (x, sp.csr_array(x)))
-    assert is_sparse(one) == is_sparse(other) == (share < SPARSE_BELOW)
-    assert torch.equal(one.times(weight), other.times(weight))
+    assert is_sparse(one) == is_sparse(other) == (density < MAX_SPARSE_DENSITY)
+    assert torch.equal(one.matmul(weight), other.matmul(weight))
     assert one.shape == other.shape == x.shape
 
 
@@ -53,101 +53,103 @@ def test_dense_and_sparse_features_are_the_same(normalize, share):
     st.booleans(),
 )
 @settings(max_examples=50)
-def test_a_product_and_its_gradient_are_those_of_the_dense_matrix(x, normalize, as_sparse):
+def test_product_and_gradient_equal_those_of_the_dense_matrix(x, normalize, as_sparse):
     features = FeatureMatrix.of(sp.csr_array(x) if as_sparse else x, normalize=normalize)
     weight = torch.randn(5, 3, generator=torch.Generator().manual_seed(0)).requires_grad_()
     upstream = torch.randn(6, 3, generator=torch.Generator().manual_seed(1))
-    made = features.times(weight)
-    made.backward(upstream)
+    actual = features.matmul(weight)
+    actual.backward(upstream)
     sums = np.abs(x).sum(axis=1, keepdims=True, dtype=np.float64) if normalize == "rows" else np.ones((6, 1))
     full = x / np.where(sums, sums, 1)
-    np.testing.assert_allclose(made.detach(), full @ weight.detach().numpy(), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(actual.detach(), full @ weight.detach().numpy(), rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(weight.grad, full.T @ upstream.numpy(), rtol=1e-5, atol=1e-5)
 
 
-def test_features_are_sparse_where_few_are_filled_however_they_were_given():
-    few, many = bags_of_words(share=0.03), bags_of_words(share=0.5)
-    for taken in (few, sp.csr_array(few)):
-        assert is_sparse(FeatureMatrix.of(taken))
-    for taken in (many, sp.csr_array(many)):
-        assert not is_sparse(FeatureMatrix.of(taken))
+def test_storage_depends_on_density_and_not_on_the_input_format():
+    few, many = make_bags_of_words(density=0.03), make_bags_of_words(density=0.5)
+    for x in (few, sp.csr_array(few)):
+        assert is_sparse(FeatureMatrix.of(x))
+    for x in (many, sp.csr_array(many)):
+        assert not is_sparse(FeatureMatrix.of(x))
 
 
-def test_features_of_zeros_alone_are_features():
+def test_features_may_all_be_zero():
     for x in (np.zeros((4, 3), np.float32), sp.csr_array((4, 3), dtype=np.float32)):
         for normalize in ("none", "rows"):
-            made = FeatureMatrix.of(x, normalize=normalize).times(torch.ones(3, 2))
-            assert made.shape == (4, 2)
-            assert not made.any()
+            actual = FeatureMatrix.of(x, normalize=normalize).matmul(torch.ones(3, 2))
+            assert actual.shape == (4, 2)
+            assert not actual.any()
 
 
-# -- normalisation --------------------------------------------------------------------------------------------------
+# -- normalization --------------------------------------------------------------------------------------------------
 
 
-def pygs(x):
-    """PyG's own, which holds sums below 1 for 1, and subtracts the least value of all, which in bags of words is 0."""
+def normalize_with_pyg(x):
+    """Normalize rows with PyG, which clips sums at 1 and subtracts the minimum, 0 in bags of words."""
     return NormalizeFeatures()(Data(x=torch.tensor(x))).x.numpy()
 
 
-@pytest.mark.parametrize("share", [0.03, 0.5])
+@pytest.mark.parametrize("density", [0.03, 0.5])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_rows_are_normalised_as_pyg_does_bags_of_words(form, share):
-    x = bags_of_words(share=share)
-    np.testing.assert_allclose(entries(FeatureMatrix.of(form(x), normalize="rows")), pygs(x), rtol=1e-6)
+def test_normalization_equals_pyg_on_bags_of_words(form, density):
+    x = make_bags_of_words(density=density)
+    np.testing.assert_allclose(to_dense(FeatureMatrix.of(form(x), normalize="rows")), normalize_with_pyg(x), rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["Cora", "Texas", "Actor", "CiteSeer"])
-def test_rows_are_normalised_as_pyg_does_real_ones(data, name):
+def test_normalization_equals_pyg_on_real_features(data, name):
     x = graphprox.load(name, data=data).graph.x[:500]
     sums = x.sum(axis=1)
     assert ((sums == 0) | (sums >= 1)).all()
-    np.testing.assert_allclose(entries(FeatureMatrix.of(x, normalize="rows")), pygs(x.toarray()), rtol=1e-6)
+    np.testing.assert_allclose(
+        to_dense(FeatureMatrix.of(x, normalize="rows")), normalize_with_pyg(x.toarray()), rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_a_row_is_divided_by_the_sum_of_its_absolute_values(form):
+def test_rows_are_divided_by_the_sum_of_absolute_values(form):
     x = np.array([[1, -3, 0], [0, 0, 0], [0.125, 0, 0.125], [0, -2, 0]], np.float32)
-    made = entries(FeatureMatrix.of(form(x), normalize="rows"))
-    assert made.tolist() == [[0.25, -0.75, 0], [0, 0, 0], [0.5, 0, 0.5], [0, -1, 0]]
+    actual = to_dense(FeatureMatrix.of(form(x), normalize="rows"))
+    assert actual.tolist() == [[0.25, -0.75, 0], [0, 0, 0], [0.5, 0, 0.5], [0, -1, 0]]
 
 
 @pytest.mark.parametrize("size", [1e-42, 1e-30, 1e30])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_tiny_and_huge_rows_are_normalised_as_any(form, size):
+def test_normalization_neither_underflows_nor_overflows(form, size):
     x = form(np.array([[size, 0, size, 0]], np.float32))
-    assert entries(FeatureMatrix.of(x, normalize="rows")).tolist() == [[0.5, 0, 0.5, 0]]
+    assert to_dense(FeatureMatrix.of(x, normalize="rows")).tolist() == [[0.5, 0, 0.5, 0]]
 
 
-def test_normalising_twice_is_normalising_once():
-    x = FeatureMatrix.of(bags_of_words(share=0.5), normalize="rows").dense.numpy()
-    np.testing.assert_allclose(entries(FeatureMatrix.of(x, normalize="rows")), x, rtol=1e-6)
+def test_normalization_is_idempotent():
+    x = FeatureMatrix.of(make_bags_of_words(density=0.5), normalize="rows").dense.numpy()
+    np.testing.assert_allclose(to_dense(FeatureMatrix.of(x, normalize="rows")), x, rtol=1e-6)
 
 
 @pytest.mark.parametrize("normalize", ["none", "rows"])
-@pytest.mark.parametrize("share", [0.03, 0.5])
-def test_what_was_given_is_neither_changed_nor_held(normalize, share):
-    x = bags_of_words(share=share)
+@pytest.mark.parametrize("density", [0.03, 0.5])
+def test_input_is_copied_and_not_modified(normalize, density):
+    x = make_bags_of_words(density=density)
     held = sp.csr_array(x)
     before = held.copy()
-    made = [FeatureMatrix.of(each, normalize=normalize) for each in (x, held)]
+    actual = [FeatureMatrix.of(each, normalize=normalize) for each in (x, held)]
     assert np.array_equal(x, before.toarray())
     assert (held != before).nnz == 0
-    expected = [entries(each) for each in made]
+    expected = [to_dense(each) for each in actual]
     x += 1
     held.data += 1
-    for features, was in zip(made, expected, strict=True):
-        assert np.array_equal(entries(features), was)
+    for features, was in zip(actual, expected, strict=True):
+        assert np.array_equal(to_dense(features), was)
 
 
 @pytest.mark.parametrize("normalize", ["none", "rows"])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_a_graphs_features_are_taken_though_they_are_read_only(form, normalize):
-    for share in (0.03, 0.5):
-        graph = Graph(x=form(bags_of_words(share=share)), edge_index=[[0], [1]])
+def test_read_only_features_of_a_graph_are_accepted(form, normalize):
+    for density in (0.03, 0.5):
+        graph = Graph(x=form(make_bags_of_words(density=density)), edge_index=[[0], [1]])
         features = FeatureMatrix.of(graph.x, normalize=normalize)
-        assert features.times(torch.ones(graph.num_features, 1)).dtype == torch.float32
+        assert features.matmul(torch.ones(graph.num_features, 1)).dtype == torch.float32
 
 
-def test_an_unknown_normalisation_is_refused():
+def test_unknown_normalization_is_refused():
     with pytest.raises(ParameterError, match=r"normalize must be one of rows, none; got 'columns'"):
-        FeatureMatrix.of(bags_of_words(), normalize="columns")
+        FeatureMatrix.of(make_bags_of_words(), normalize="columns")

@@ -4,67 +4,68 @@ import pytest
 import torch
 from torch import nn
 
-from graphprox.nn.head import Head, Linear
+from graphprox.nn.head import Linear, ProjectionHead
 
 
-def head_of(inputs=6, *, layers=2, width=4, seed=0):
-    return Head(inputs, layers=layers, width=width, rng=torch.Generator().manual_seed(seed))
+def make_head(*, num_layers=2, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return ProjectionHead(6, num_layers=num_layers, out_channels=4, generator=generator)
 
 
-def torchs(head):
-    """Torch's own layers with ELU between them, and the head's weights."""
+def to_torch(head):
+    """Return torch's linear layers with ELU in between and the weights of the head."""
     layers = []
     for each in head.layers:
-        outputs, inputs = each.weight.shape
-        layers += [nn.ELU(), nn.Linear(inputs, outputs)]
+        out_channels, in_channels = each.weight.shape
+        layers += [nn.ELU(), nn.Linear(in_channels, out_channels)]
         layers[-1].load_state_dict(each.state_dict())
     return nn.Sequential(*layers[1:])
 
 
-@pytest.mark.parametrize("layers", [1, 2, 3])
-def test_values_and_gradients_are_those_of_torchs_layers(layers):
-    ours = head_of(layers=layers)
-    theirs = torchs(ours)
+@pytest.mark.parametrize("num_layers", [1, 2, 3])
+def test_head_equals_layers_of_torch(num_layers):
+    ours = make_head(num_layers=num_layers)
+    theirs = to_torch(ours)
     one, other = (torch.randn(9, 6, generator=torch.Generator().manual_seed(1)).requires_grad_() for _ in range(2))
-    made, expected = ours(one), theirs(other)
-    torch.testing.assert_close(made, expected)
-    made.square().sum().backward()
+    actual, expected = ours(one), theirs(other)
+    torch.testing.assert_close(actual, expected)
+    actual.square().sum().backward()
     expected.square().sum().backward()
     torch.testing.assert_close(one.grad, other.grad)
-    for mine, torchs_own in zip(ours.parameters(), theirs.parameters(), strict=True):
-        torch.testing.assert_close(mine.grad, torchs_own.grad)
+    for mine, torchs in zip(ours.parameters(), theirs.parameters(), strict=True):
+        torch.testing.assert_close(mine.grad, torchs.grad)
 
 
-def test_a_head_without_layers_hands_its_input_on():
+def test_head_without_layers_returns_its_input():
     h = torch.randn(5, 6)
-    assert head_of(layers=0)(h) is h
-    assert not [*head_of(layers=0).parameters()]
+    assert make_head(num_layers=0)(h) is h
+    assert not [*make_head(num_layers=0).parameters()]
 
 
-@pytest.mark.parametrize("layers", [1, 2, 3])
-def test_the_input_is_not_written_to(layers):
+@pytest.mark.parametrize("num_layers", [1, 2, 3])
+def test_input_is_not_modified(num_layers):
     h = -torch.ones(5, 6)
-    head_of(layers=layers)(h)
+    make_head(num_layers=num_layers)(h)
     assert torch.equal(h, -torch.ones(5, 6))
 
 
-def test_weights_are_drawn_within_torchs_limits():
-    ours = Linear(400, 50, rng=torch.Generator().manual_seed(0))
+def test_linear_is_initialized_within_the_limits_of_torch():
+    ours = Linear(400, 50, generator=torch.Generator().manual_seed(0))
     with torch.random.fork_rng():
         theirs = nn.Linear(400, 50)
-    for mine, torchs_own in zip(ours.parameters(), theirs.parameters(), strict=True):
-        assert mine.shape == torchs_own.shape
+    for mine, torchs in zip(ours.parameters(), theirs.parameters(), strict=True):
+        assert mine.shape == torchs.shape
         assert 0.9 / 20 < mine.abs().max() <= 1 / 20
-        assert mine.std().item() == pytest.approx(torchs_own.std().item(), rel=0.3)
+        assert mine.std().item() == pytest.approx(torchs.std().item(), rel=0.3)
 
 
-def test_the_same_seed_draws_the_same_weights_whatever_torchs_own_generator():
+def test_initialization_depends_on_the_given_generator_only():
     with torch.random.fork_rng():
         torch.manual_seed(1)
         state = torch.get_rng_state()
-        one = head_of()
+        one = make_head()
         assert torch.equal(torch.get_rng_state(), state)
         torch.manual_seed(2)
-        other = head_of()
+        other = make_head()
     assert all(map(torch.equal, one.parameters(), other.parameters()))
-    assert not torch.equal(one.layers[0].weight, head_of(seed=1).layers[0].weight)
+    assert not torch.equal(one.layers[0].weight, make_head(seed=1).layers[0].weight)

@@ -10,153 +10,155 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphprox.nn.sparse import Pattern, attend, product
+from graphprox.nn.sparse import SparsePattern, attend, spmm
 
 SLOPE = 0.2
 
 
-def sparse(rows=7, columns=5, share=0.4, seed=0):
-    """A matrix of some entries, and of empty rows and columns where it has enough of them."""
+def make_matrix(rows=7, columns=5, density=0.4, seed=0):
+    """Return a sparse matrix with empty rows and columns, if it is large enough."""
     rng = np.random.default_rng(seed)
-    dense = rng.normal(size=(rows, columns)) * (rng.random((rows, columns)) < share)
+    dense = rng.normal(size=(rows, columns)) * (rng.random((rows, columns)) < density)
     dense[2::4] = 0
     dense[:, 3::4] = 0
     return sp.csr_array(dense.astype(np.float32))
 
 
-def square(nodes=6, share=0.5, seed=0):
-    """As `sparse`, but with a self-loop each, as attention has them."""
-    return sp.csr_array(sparse(nodes, nodes, share, seed) + sp.eye_array(nodes, dtype=np.float32))
+def make_looped_matrix(nodes=6, density=0.5, seed=0):
+    """Return a square matrix with an entry on each place of the diagonal, as attention has."""
+    return sp.csr_array(make_matrix(nodes, nodes, density, seed) + sp.eye_array(nodes, dtype=np.float32))
 
 
-def values_of(matrix):
+def to_values(matrix):
     return torch.tensor(matrix.data)
 
 
-def drawn(*shape, dtype=torch.float32, seed=1):
+def sample(*shape, dtype=torch.float32, seed=1):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
 
 
-def portable(pattern):
-    """The pattern as it is on devices without the fused kernels."""
+def to_portable(pattern):
+    """Return the pattern as on devices without fused kernels."""
     return replace(pattern, csr=None)
 
 
-@pytest.fixture(params=[lambda pattern: pattern, portable], ids=["fused", "portable"])
-def way(request):
+@pytest.fixture(params=[lambda pattern: pattern, to_portable], ids=["fused", "portable"])
+def convert(request):
     return request.param
 
 
 MATRICES = [
-    pytest.param(sparse(), id="some"),
-    pytest.param(sparse(share=1), id="most"),
+    pytest.param(make_matrix(), id="some"),
+    pytest.param(make_matrix(density=1), id="most"),
     pytest.param(sp.csr_array(np.ones((3, 4), np.float32)), id="all"),
     pytest.param(sp.csr_array(np.eye(1, dtype=np.float32)), id="one"),
     pytest.param(sp.csr_array((4, 3), dtype=np.float32), id="none"),
 ]
-every_matrix = pytest.mark.parametrize("matrix", MATRICES)
+all_matrices = pytest.mark.parametrize("matrix", MATRICES)
 
 
 # -- against dense matrices -----------------------------------------------------------------------------------------
 
 
-@every_matrix
+@all_matrices
 @pytest.mark.parametrize("width", [1, 3, 64])
-def test_products_are_those_of_the_dense_matrix(matrix, way, width):
-    pattern = way(Pattern.of(matrix))
-    right, left = drawn(matrix.shape[1], width), drawn(matrix.shape[0], width)
+def test_products_equal_those_of_the_dense_matrix(matrix, convert, width):
+    pattern = convert(SparsePattern.of(matrix))
+    right, left = sample(matrix.shape[1], width), sample(matrix.shape[0], width)
     full = matrix.toarray()
-    np.testing.assert_allclose(pattern.times(values_of(matrix), right), full @ right.numpy(), atol=1e-5)
-    np.testing.assert_allclose(pattern.transposed_times(values_of(matrix), left), full.T @ left.numpy(), atol=1e-5)
+    np.testing.assert_allclose(pattern.matmul(to_values(matrix), right), full @ right.numpy(), atol=1e-5)
+    np.testing.assert_allclose(pattern.transposed_matmul(to_values(matrix), left), full.T @ left.numpy(), atol=1e-5)
 
 
-@every_matrix
-def test_inner_products_are_the_entries_of_a_dense_product(matrix, way):
-    left, right = drawn(matrix.shape[0], 6), drawn(matrix.shape[1], 6)
+@all_matrices
+def test_inner_products_equal_entries_of_the_dense_product(matrix, convert):
+    left, right = sample(matrix.shape[0], 6), sample(matrix.shape[1], 6)
     rows, columns = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices
     expected = (left @ right.T).numpy()[rows, columns]
-    np.testing.assert_allclose(way(Pattern.of(matrix)).inner_products(left, right), expected, atol=1e-5)
+    np.testing.assert_allclose(convert(SparsePattern.of(matrix)).inner_products(left, right), expected, atol=1e-5)
 
 
-@every_matrix
-def test_sums_are_those_of_the_dense_matrix(matrix, way):
-    pattern = way(Pattern.of(matrix))
-    np.testing.assert_allclose(pattern.row_sums(values_of(matrix)), matrix.sum(axis=1), atol=1e-6)
-    np.testing.assert_allclose(pattern.column_sums(values_of(matrix)), matrix.sum(axis=0), atol=1e-6)
+@all_matrices
+def test_sums_equal_those_of_the_dense_matrix(matrix, convert):
+    pattern = convert(SparsePattern.of(matrix))
+    np.testing.assert_allclose(pattern.row_sums(to_values(matrix)), matrix.sum(axis=1), atol=1e-6)
+    np.testing.assert_allclose(pattern.column_sums(to_values(matrix)), matrix.sum(axis=0), atol=1e-6)
 
 
-@every_matrix
-def test_softmax_is_that_of_the_filled_entries(matrix, way):
+@all_matrices
+def test_softmax_is_over_stored_entries(matrix, convert):
     full = torch.tensor(matrix.toarray())
     expected = torch.softmax(torch.where(full != 0, full, -torch.inf), 1)[full != 0]
-    torch.testing.assert_close(way(Pattern.of(matrix)).row_softmax(values_of(matrix)), expected)
+    torch.testing.assert_close(convert(SparsePattern.of(matrix)).row_softmax(to_values(matrix)), expected)
 
 
-@every_matrix
-def test_several_values_an_entry_are_taken_each_on_its_own(matrix, way):
-    pattern, values = way(Pattern.of(matrix)), drawn(matrix.nnz, 3)
+@all_matrices
+def test_values_of_several_channels_are_independent(matrix, convert):
+    pattern, values = convert(SparsePattern.of(matrix)), sample(matrix.nnz, 3)
     for function in (pattern.row_sums, pattern.column_sums, pattern.row_softmax):
         apart = torch.stack([function(values[:, i].contiguous()) for i in range(3)], 1)
         torch.testing.assert_close(function(values), apart)
 
 
-def test_softmax_bears_large_values(way):
-    pattern = way(Pattern.of(sp.csr_array(np.ones((2, 2), np.float32))))
-    made = pattern.row_softmax(torch.tensor([1e4, 1e4, -3e38, 3e38]))
-    assert made.tolist() == [0.5, 0.5, 0, 1]
+def test_softmax_does_not_overflow(convert):
+    pattern = convert(SparsePattern.of(sp.csr_array(np.ones((2, 2), np.float32))))
+    actual = pattern.row_softmax(torch.tensor([1e4, 1e4, -3e38, 3e38]))
+    assert actual.tolist() == [0.5, 0.5, 0, 1]
 
 
-def test_values_and_rows_that_lie_apart_in_memory_count_as_any(way):
-    matrix = sparse()
-    pattern = way(Pattern.of(matrix))
-    values = torch.stack([values_of(matrix), drawn(matrix.nnz)], 1)[:, 0]
-    wide, high = drawn(5, 8)[:, 2:5], drawn(4, 5).T
+def test_inputs_need_not_be_contiguous(convert):
+    matrix = make_matrix()
+    pattern = convert(SparsePattern.of(matrix))
+    values = torch.stack([to_values(matrix), sample(matrix.nnz)], 1)[:, 0]
+    wide, high = sample(5, 8)[:, 2:5], sample(4, 5).T
     for dense in (wide, high):
-        torch.testing.assert_close(pattern.times(values, dense), torch.tensor(matrix.toarray()) @ dense)
+        torch.testing.assert_close(pattern.matmul(values, dense), torch.tensor(matrix.toarray()) @ dense)
 
 
-def test_neither_values_nor_matrices_are_written_to(way):
-    matrix = square()
-    pattern, values, h = way(Pattern.of(matrix)), values_of(matrix), drawn(6, 4)
+def test_inputs_are_not_modified(convert):
+    matrix = make_looped_matrix()
+    pattern, values, h = convert(SparsePattern.of(matrix)), to_values(matrix), sample(6, 4)
     before = values.clone(), h.clone()
     pattern.row_softmax(values)
-    pattern.times(values, h)
-    attend(pattern, h, drawn(4, 2), values[:, None], heads=1, slope=SLOPE)
+    pattern.matmul(values, h)
+    attend(pattern, h, sample(4, 2), values[:, None], heads=1, slope=SLOPE)
     assert torch.equal(values, before[0])
     assert torch.equal(h, before[1])
 
 
-def test_a_pattern_takes_read_only_arrays_unsorted_columns_and_long_indices():
+def test_pattern_accepts_read_only_unsorted_and_int64_indices():
     matrix = sp.csr_array(
         (np.array([5, 6, 7], np.float32), np.array([2, 0, 1], np.int64), np.array([0, 2, 3], np.int64)), shape=(2, 3)
     )
     for part in (matrix.data, matrix.indices, matrix.indptr):
         part.flags.writeable = False
-    pattern = Pattern.of(matrix)
+    pattern = SparsePattern.of(matrix)
     assert pattern.num_entries == 3
-    assert pattern.times(values_of(matrix), torch.eye(3)).tolist() == [[6, 0, 5], [0, 7, 0]]
-    assert pattern.transposed_times(values_of(matrix), torch.eye(2)).tolist() == [[6, 0], [0, 7], [5, 0]]
+    assert pattern.matmul(to_values(matrix), torch.eye(3)).tolist() == [[6, 0, 5], [0, 7, 0]]
+    assert pattern.transposed_matmul(to_values(matrix), torch.eye(2)).tolist() == [[6, 0], [0, 7], [5, 0]]
 
 
 # -- gradients ------------------------------------------------------------------------------------------------------
 
 
-@every_matrix
-def test_the_gradient_of_a_product_is_right(matrix, way):
-    pattern, values = way(Pattern.of(matrix)), values_of(matrix).double()
-    dense = drawn(matrix.shape[1], 3, dtype=torch.float64).requires_grad_()
-    assert torch.autograd.gradcheck(lambda dense: product(pattern, values, dense), dense)
+@all_matrices
+def test_gradient_of_spmm_is_correct(matrix, convert):
+    pattern, values = convert(SparsePattern.of(matrix)), to_values(matrix).double()
+    dense = sample(matrix.shape[1], 3, dtype=torch.float64).requires_grad_()
+    assert torch.autograd.gradcheck(lambda dense: spmm(pattern, values, dense), dense)
 
 
 @pytest.mark.parametrize("heads", [1, 2])
 @pytest.mark.parametrize("biased", [False, True])
-@pytest.mark.parametrize("matrix", [square(), sparse(6, 6), sp.csr_array((6, 6))], ids=["loops", "empty rows", "none"])
-def test_the_gradient_of_attention_is_right(matrix, way, heads, biased):
-    pattern = way(Pattern.of(matrix))
-    h = drawn(6, 3 * heads, dtype=torch.float64).requires_grad_()
-    scorer = drawn(3 * heads, 2 * heads, dtype=torch.float64, seed=2).requires_grad_()
-    bias = drawn(matrix.nnz, heads, dtype=torch.float64, seed=3).requires_grad_() if biased else None
-    for factors in (None, drawn(matrix.nnz, heads, dtype=torch.float64, seed=4).relu()):
+@pytest.mark.parametrize(
+    "matrix", [make_looped_matrix(), make_matrix(6, 6), sp.csr_array((6, 6))], ids=["loops", "empty rows", "none"]
+)
+def test_gradient_of_attention_is_correct(matrix, convert, heads, biased):
+    pattern = convert(SparsePattern.of(matrix))
+    h = sample(6, 3 * heads, dtype=torch.float64).requires_grad_()
+    scorer = sample(3 * heads, 2 * heads, dtype=torch.float64, seed=2).requires_grad_()
+    bias = sample(matrix.nnz, heads, dtype=torch.float64, seed=3).requires_grad_() if biased else None
+    for factors in (None, sample(matrix.nnz, heads, dtype=torch.float64, seed=4).relu()):
         assert torch.autograd.gradcheck(
             lambda *given, factors=factors: attend(pattern, *given, heads=heads, slope=SLOPE, factors=factors),
             (h, scorer, bias),
@@ -164,7 +166,7 @@ def test_the_gradient_of_attention_is_right(matrix, way, heads, biased):
 
 
 def dense_attention(matrix, h, scorer, bias, heads, factors):
-    """Attention as its definition says it, over all pairs of nodes."""
+    """Compute attention by its definition over all pairs of nodes."""
     filled = torch.tensor(matrix.toarray() != 0)
     outputs = []
     for head, part in enumerate(h.chunk(heads, dim=1)):
@@ -188,80 +190,79 @@ def dense_attention(matrix, h, scorer, bias, heads, factors):
     st.integers(0, 99),
 )
 @settings(max_examples=60)
-def test_attention_is_as_defined_fused_or_not(nodes, share, heads, biased, dropping, seed):
-    """Values and gradients; some nodes are all zeros, where the logits meet the kink of leaky ReLU."""
-    matrix = square(nodes, share, seed)
-    h, scorer = drawn(nodes, 4 * heads, seed=seed), drawn(4 * heads, 2 * heads, seed=seed + 1)
+def test_attention_equals_its_dense_definition(nodes, density, heads, biased, dropping, seed):
+    """Compare values and gradients; rows of zeros have logits at the kink of leaky ReLU."""
+    matrix = make_looped_matrix(nodes, density, seed)
+    h, scorer = sample(nodes, 4 * heads, seed=seed), sample(4 * heads, 2 * heads, seed=seed + 1)
     h[::3] = 0
-    bias = drawn(matrix.nnz, heads, seed=seed + 2) if biased else None
-    upstream = drawn(nodes, 4 * heads, seed=seed + 3)
-    factors = drawn(matrix.nnz, heads, seed=seed + 4).relu() if dropping else None
-    fused = Pattern.of(matrix)
+    bias = sample(matrix.nnz, heads, seed=seed + 2) if biased else None
+    upstream = sample(nodes, 4 * heads, seed=seed + 3)
+    factors = sample(matrix.nnz, heads, seed=seed + 4).relu() if dropping else None
+    fused = SparsePattern.of(matrix)
 
     def outcome(attention):
         leaves = [None if each is None else each.clone().requires_grad_() for each in (h, scorer, bias)]
-        made = attention(*leaves)
-        made.backward(upstream)
-        return [made.detach(), *(each.grad for each in leaves if each is not None)]
+        actual = attention(*leaves)
+        actual.backward(upstream)
+        return [actual.detach(), *(each.grad for each in leaves if each is not None)]
 
     expected = outcome(lambda h, scorer, bias: dense_attention(matrix, h, scorer, bias, heads, factors))
-    for pattern in (fused, portable(fused)):
-        made = outcome(
+    for pattern in (fused, to_portable(fused)):
+        actual = outcome(
             lambda *leaves, pattern=pattern: attend(pattern, *leaves, heads=heads, slope=SLOPE, factors=factors)
         )
-        for ours, theirs in zip(made, expected, strict=True):
+        for ours, theirs in zip(actual, expected, strict=True):
             torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
 
 
 @given(st.integers(1, 9), st.integers(1, 9), st.sampled_from([0, 0.3, 1]), st.integers(0, 99))
 @settings(max_examples=60)
-def test_a_product_is_the_same_fused_or_not(rows, columns, share, seed):
-    matrix = sparse(rows, columns, share, seed)
+def test_fused_and_portable_products_agree(rows, columns, density, seed):
+    matrix = make_matrix(rows, columns, density, seed)
     outcomes = []
-    for pattern in (Pattern.of(matrix), portable(Pattern.of(matrix))):
-        dense = drawn(columns, 5, seed=seed).requires_grad_()
-        made = product(pattern, values_of(matrix), dense)
-        made.backward(drawn(rows, 5, seed=seed + 1))
-        outcomes.append((made.detach(), dense.grad))
+    for pattern in (SparsePattern.of(matrix), to_portable(SparsePattern.of(matrix))):
+        dense = sample(columns, 5, seed=seed).requires_grad_()
+        actual = spmm(pattern, to_values(matrix), dense)
+        actual.backward(sample(rows, 5, seed=seed + 1))
+        outcomes.append((actual.detach(), dense.grad))
     torch.testing.assert_close(*outcomes, rtol=1e-5, atol=1e-6)
 
 
-def test_a_row_without_entries_is_zero_and_sends_no_gradient(way):
-    matrix = sparse(6, 6)  # row 2 is empty
-    h = drawn(6, 3).requires_grad_()
-    made = attend(way(Pattern.of(matrix)), h, drawn(3, 2), None, heads=1, slope=SLOPE)
-    assert not made[2].any()
-    made[2].sum().backward()
+def test_empty_rows_are_zero_and_have_no_gradient(convert):
+    matrix = make_matrix(6, 6)  # row 2 is empty
+    h = sample(6, 3).requires_grad_()
+    actual = attend(convert(SparsePattern.of(matrix)), h, sample(3, 2), None, heads=1, slope=SLOPE)
+    assert not actual[2].any()
+    actual[2].sum().backward()
     assert not h.grad.any()
 
 
 @pytest.mark.parametrize("heads", [1, 2])
-def test_a_gradient_that_is_one_number_everywhere_counts_as_any(way, heads):
-    """What a sum sends back is an expanded tensor, all of whose entries are one place in memory."""
-    matrix = square()
-    pattern, values, scorer = way(Pattern.of(matrix)), values_of(matrix), drawn(4, 2 * heads)
+def test_upstream_gradient_may_be_an_expanded_tensor(convert, heads):
+    matrix = make_looped_matrix()
+    pattern, values, scorer = convert(SparsePattern.of(matrix)), to_values(matrix), sample(4, 2 * heads)
     for function in (
-        lambda h: product(pattern, values, h),
+        lambda h: spmm(pattern, values, h),
         lambda h: attend(pattern, h, scorer, None, heads=heads, slope=SLOPE),
     ):
-        one, other = (drawn(6, 4).requires_grad_() for _ in range(2))
+        one, other = (sample(6, 4).requires_grad_() for _ in range(2))
         function(one).sum().backward()
         function(other).backward(torch.ones(6, 4))
         torch.testing.assert_close(one.grad, other.grad)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_no_kernel_warns(way, dtype):
-    # torch gives some of its warnings once in a process, and another test may have had them.
+def test_kernels_do_not_warn(convert, dtype):
+    # torch emits some warnings once per process, and another test may have triggered them.
     torch.set_warn_always(True)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            # This one is given when the first CSR tensor is made, and swallowed there.
+            # Emitted for the first CSR tensor, and suppressed there.
             warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta")
-            pattern = way(Pattern.of(square()))
-            bias = drawn(pattern.num_entries, 2, dtype=dtype)
-            h, scorer = drawn(6, 4, dtype=dtype).requires_grad_(), drawn(4, 4, dtype=dtype).requires_grad_()
+            pattern = convert(SparsePattern.of(make_looped_matrix()))
+            bias = sample(pattern.num_entries, 2, dtype=dtype)
+            h, scorer = sample(6, 4, dtype=dtype).requires_grad_(), sample(4, 4, dtype=dtype).requires_grad_()
             attend(pattern, h, scorer, bias, heads=2, slope=SLOPE).square().sum().backward()
     finally:
         torch.set_warn_always(False)

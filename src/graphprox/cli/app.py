@@ -1,10 +1,12 @@
-"""The program: its commands, and what it says when something goes wrong."""
+"""The program: its commands, and how it reports errors."""
 
 from __future__ import annotations
 
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
+from itertools import takewhile
 from typing import Annotated
 
 import typer
@@ -12,23 +14,22 @@ from rich.console import Console
 from rich.markup import escape
 
 import graphprox
-from graphprox.cli.compare import compare
-from graphprox.cli.curve import curve
-from graphprox.cli.datasets import datasets
-from graphprox.cli.demo import demo
-from graphprox.cli.embed import embed, transform
-from graphprox.cli.evaluate import evaluate
-from graphprox.cli.holdout import holdout
-from graphprox.cli.info import info
-from graphprox.cli.methods import methods
-from graphprox.cli.neighbours import neighbours
-from graphprox.cli.report import report
-from graphprox.cli.run import run
-from graphprox.cli.tune import tune
-from graphprox.cli.views import views
-from graphprox.errors import GraphproxError, GraphproxWarning
+from graphprox.cli.compare import compare_methods
+from graphprox.cli.curve import show_curve
+from graphprox.cli.datasets import list_datasets
+from graphprox.cli.demo import run_demo
+from graphprox.cli.embed import embed_graph, transform_graph
+from graphprox.cli.evaluate import evaluate_embedding
+from graphprox.cli.holdout import hold_out_edges
+from graphprox.cli.info import show_info
+from graphprox.cli.methods import list_methods
+from graphprox.cli.neighbors import find_neighbors
+from graphprox.cli.options import check_spelling
+from graphprox.cli.tune import tune_settings
+from graphprox.cli.views import write_views
+from graphprox.errors import GraphproxError, GraphproxWarning, ParameterError
 
-OUR_ERROR, INTERRUPTED = 1, 130
+INTERNAL_ERROR, INTERRUPTED = 1, 130
 
 app = typer.Typer(
     name="graphprox",
@@ -38,26 +39,30 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo)
-app.command()(datasets)
-app.command()(methods)
-app.command()(info)
-app.command()(views)
-app.command()(embed)
-app.command()(transform)
-app.command()(compare)
-app.command()(curve)
-app.command()(tune)
-app.command()(neighbours)
-app.command("neighbors", hidden=True)(neighbours)
-app.command()(evaluate)
-app.command()(holdout)
-app.command()(run)
-app.command()(report)
+app.command("demo")(run_demo)
+app.command("datasets")(list_datasets)
+app.command("methods")(list_methods)
+app.command("info")(show_info)
+app.command("views")(write_views)
+app.command("embed")(embed_graph)
+app.command("transform")(transform_graph)
+app.command("compare")(compare_methods)
+app.command("tune")(tune_settings)
+app.command("curve")(show_curve)
+app.command("neighbors")(find_neighbors)
+app.command("evaluate")(evaluate_embedding)
+app.command("holdout")(hold_out_edges)
+
+# Commands of version 0.1 that have another name now.
+RENAMED_COMMANDS = {
+    "neighbours": "graphprox neighbors",
+    "run": "python -m reproduction run",
+    "report": "python -m reproduction report",
+}
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         print(f"graphprox {graphprox.__version__}")
         raise typer.Exit
 
@@ -67,29 +72,58 @@ def _program(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show the traceback of an error.")] = False,
 ) -> None:
     pass
 
 
 def main() -> None:
-    """Run the program; a user's mistake ends it with 2, a fault of ours with 1, each in one sentence on stderr."""
+    """Run the program.
+
+    A user's mistake ends it with exit code 2, an internal error with 1, each with one sentence on stderr.
+    """
+    run_program(app, check=_check_arguments)
+
+
+def _check_arguments(arguments: list[str]) -> None:
+    command = next((each for each in arguments if not each.startswith("-")), None)
+    if command in RENAMED_COMMANDS:
+        raise ParameterError(f"the command {command!r} is {RENAMED_COMMANDS[command]!r} since version 0.2")
+    check_spelling(arguments)
+
+
+def run_program(program: Callable[[], None], *, check: Callable[[list[str]], None] = lambda _: None) -> None:
+    """Run a command line, and report warnings and errors in one sentence each.
+
+    Parameters
+    ----------
+    program : callable
+        Usually a typer application.
+    check : callable
+        Called with the arguments first.
+    """
     errors = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", GraphproxWarning)
             warnings.showwarning = lambda message, *_, **__: errors.print(f"[yellow]warning:[/] {escape(str(message))}")
-            app()
+            check(sys.argv[1:])
+            program()
     except GraphproxError as error:
         _report(errors, str(error), error.exit_code)
     except KeyboardInterrupt:
         _report(errors, "interrupted", INTERRUPTED)
     except Exception as error:
-        hint = "" if "--verbose" in sys.argv else "; --verbose shows where"
-        _report(errors, f"a fault of graphprox, not yours: {type(error).__name__}: {error}{hint}", OUR_ERROR)
+        hint = "" if _is_verbose() else "; --verbose shows the traceback"
+        _report(errors, f"internal error of graphprox: {type(error).__name__}: {error}{hint}", INTERNAL_ERROR)
+
+
+def _is_verbose() -> bool:
+    return "--verbose" in takewhile(lambda argument: argument.startswith("-"), sys.argv[1:])
 
 
 def _report(errors: Console, sentence: str, code: int) -> None:
-    if "--verbose" in sys.argv:
+    if _is_verbose():
         errors.print(escape(traceback.format_exc()))
     errors.print(f"[red]error:[/] {escape(' '.join(sentence.split()))}")
     sys.exit(code)

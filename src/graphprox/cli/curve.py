@@ -1,4 +1,4 @@
-"""graphprox curve: how long to train."""
+"""graphprox curve: validation accuracy after more and more epochs."""
 
 from __future__ import annotations
 
@@ -9,80 +9,77 @@ from typing import Annotated
 import typer
 
 from graphprox.cli.options import (
-    ChangeOption,
-    DataOption,
-    DirectedOption,
-    FeaturesOption,
     FirstSplitOption,
-    GraphArgument,
-    HeaderOption,
+    GraphSource,
     JsonOption,
-    LabelsOption,
+    MethodOption,
     PresetOption,
+    SeedOption,
+    SetOption,
+    SplitsOption,
     TrainOption,
-    ValidationOption,
-    VerboseOption,
+    ValOption,
+    collect_settings,
+    reads_graph,
 )
 from graphprox.errors import ParameterError
-from graphprox.loading import load
 
 
-def curve(
-    graph: GraphArgument,
-    steps: Annotated[str, typer.Option("--steps", help="After which steps to look.")] = "0,10,20,30,50,70,100,150,200",
-    method: Annotated[str, typer.Option("--method", help="FT-GCL or one of its kin; tune is for all.")] = "ft-gcl",
+@reads_graph()
+def show_curve(
+    source: GraphSource,
+    epochs: Annotated[
+        str, typer.Option("--epochs", metavar="N,N,...", help="Numbers of epochs after which to evaluate.")
+    ] = "0,10,20,30,50,70,100,150,200",
+    method: MethodOption = "ft-gcl",
     preset: PresetOption = "auto",
-    change: ChangeOption = None,
-    splits: Annotated[int, typer.Option("--splits", min=1, help="Over how many random splits.")] = 5,
+    changes: SetOption = None,
+    seed: SeedOption = 0,
+    splits: SplitsOption = 5,
     first_split: FirstSplitOption = 1000,
     train: TrainOption = 0.1,
-    validation: ValidationOption = 0.1,
-    features: FeaturesOption = None,
-    labels: LabelsOption = None,
-    directed: DirectedOption = None,
-    header: HeaderOption = None,
-    data: DataOption = None,
+    val: ValOption = 0.1,
     as_json: JsonOption = False,
-    verbose: VerboseOption = False,  # noqa: ARG001 - main looks at it
 ) -> None:
-    """Print the accuracy on validation nodes after more and more steps of one training.
+    """Print the validation accuracy after more and more epochs of one training of FT-GCL or its family.
 
-    A logistic regression learns from 10 % of the nodes and is counted on another 10 %; the other 80 % are never looked
-    at, and splits begin at seed 1000, so that nothing is chosen by what results are reported on.
+    A logistic regression is trained on 10 % of the nodes and evaluated on another 10 %; the other 80 % are not used.
+    Splits begin at seed 1000, so that nothing is selected on splits that results are reported on. For other methods,
+    use `graphprox tune GRAPH --method NAME --over epochs=50,100,200`.
 
     Examples:
 
     - `graphprox curve Cora --data DIR`
-    - `graphprox curve synthetic --steps 0,50,100 --set encoder.kind=sage --json`
-    - `graphprox curve Texas --train 0.48 --validation 0.32 --splits 20`
+    - `graphprox curve synthetic --epochs 0,50,100 --set encoder=sage --json`
+    - `graphprox curve Texas --train 0.48 --val 0.32 --splits 20`
     """
-    from graphprox.experiments.curve import curve as marks_of
-    from graphprox.experiments.tuning import splits_to_choose_by
-    from graphprox.methods.family import recipe_for
-    from graphprox.methods.registry import method_named
+    from graphprox.ftgcl.estimators import ContrastiveEmbedder
+    from graphprox.methods.registry import make_embedder
+    from graphprox.model_selection import selection_splits, training_curve
 
-    if not method_named(method).goes_step_by_step:
+    settings = collect_settings(changes)
+    estimator = make_embedder(method, preset=preset, dataset=source.name, **settings, random_state=seed)
+    if not isinstance(estimator, ContrastiveEmbedder):
         raise ParameterError(
-            f"--method must be FT-GCL or one of its kin, whose trainings go step by step; got {method!r}: "
-            f"take graphprox tune {graph} --method {method} --over epochs=50,100,200"
+            f"--method must be FT-GCL or one of its family; got {method!r}: use graphprox tune {source.name} "
+            f"--method {method} --over epochs=50,100,200"
         )
-    recipe = recipe_for(method, preset=preset, dataset=graph, overrides=change or ())
-    marks = _whole_numbers(steps)
-    loaded = load(graph, data=data, features=features, labels=labels, directed=directed, header=header).graph
-    chosen = splits_to_choose_by(loaded, splits, first=first_split, train=train, validation=validation)
-    for mark in marks_of(loaded, recipe, chosen, marks):
+    marks = _parse_epochs(epochs)
+    graph = source.load().graph
+    selected = selection_splits(graph, splits, random_state=first_split, train=train, val=val)
+    for point in training_curve(graph, estimator, marks, selected):
         if as_json:
-            print(json.dumps(dataclasses.asdict(mark)), flush=True)
+            print(json.dumps(dataclasses.asdict(point)), flush=True)
         else:
-            loss = "" if mark.loss is None else f"  loss {mark.loss:.4f}"
-            print(f"{mark.steps:6}  {100 * mark.accuracy:.2f} ± {100 * mark.deviation:.2f} %{loss}", flush=True)
+            loss = "" if point.loss is None else f"  loss {point.loss:.4f}"
+            print(f"{point.epochs:6}  {100 * point.accuracy:.2f} ± {100 * point.std:.2f} %{loss}", flush=True)
 
 
-def _whole_numbers(text: str) -> list[int]:
+def _parse_epochs(text: str) -> list[int]:
     try:
         numbers = [int(part) for part in text.split(",")]
     except ValueError:
         numbers = [-1]
     if min(numbers) < 0:
-        raise ParameterError(f"--steps must be whole numbers with commas between them, such as 0,10,50; got {text!r}")
+        raise ParameterError(f"--epochs must be non-negative integers separated by commas; got {text!r}")
     return numbers

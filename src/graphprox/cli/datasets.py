@@ -1,4 +1,4 @@
-"""graphprox datasets: what can be asked for by name."""
+"""graphprox datasets: the named data sets."""
 
 from __future__ import annotations
 
@@ -8,27 +8,23 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from graphprox.cli.options import DataOption, JsonOption, VerboseOption
-from graphprox.datasets import CATALOGUE, Entry
-from graphprox.datasets.source import folder_at_hand
+from graphprox.cli.options import DataOption, JsonOption
+from graphprox.datasets import CATALOG, CatalogEntry
+from graphprox.datasets.source import find_raw_folder
 
 
-def datasets(
-    data: DataOption = None,
-    as_json: JsonOption = False,
-    verbose: VerboseOption = False,  # noqa: ARG001 - main looks at it
-) -> None:
-    """List the data sets that have a name, and whether their files are at hand.
+def list_datasets(data: DataOption = None, as_json: JsonOption = False) -> None:
+    """List the named data sets, and whether their files are available.
 
-    Beside these, `synthetic` is made on the spot (`synthetic:nodes=1000,noise=0.5` with parameters), and any data set
-    of PyG is `pyg:CLASS:NAME`.
+    Besides these, `synthetic` is generated (`synthetic:nodes=1000,noise=0.5` with parameters), and any data set of PyG
+    is `pyg:CLASS:NAME`.
 
     Examples:
 
     - `graphprox datasets --data DIR`
     - `graphprox datasets --json`
     """
-    rows = [_row(entry, data) for entry in CATALOGUE.values()]
+    rows = [_row(entry, data) for entry in CATALOG.values()]
     if as_json:
         print(json.dumps(rows, indent=2))
         return
@@ -40,15 +36,15 @@ def datasets(
     for row in rows:
         table.add_row(*(_shown(row[name]) for name in names))
     console.print(table)
-    console.print("\n[dim]synthetic is made on the spot; pyg:CLASS:NAME is any data set of PyG.[/]")
+    console.print("\n[dim]synthetic is generated; pyg:CLASS:NAME is any data set of PyG.[/]")
 
 
 _NUMBERS = ("nodes", "edges", "features", "classes")
-_COLUMNS = ("name", *_NUMBERS, "at_hand", "splits")
-_WIDE = 160  # columns of a terminal that has room for what each data set is about
+_COLUMNS = ("name", *_NUMBERS, "available", "splits")
+_WIDE = 160  # columns of a terminal with room for descriptions
 
 
-def _row(entry: Entry, data: Path | None) -> dict[str, object]:
+def _row(entry: CatalogEntry, data: Path | None) -> dict[str, object]:
     return {
         "name": entry.name,
         "nodes": entry.nodes,
@@ -56,7 +52,7 @@ def _row(entry: Entry, data: Path | None) -> dict[str, object]:
         "features": entry.features,
         "classes": entry.classes,
         "splits": entry.splits,
-        "at_hand": folder_at_hand(entry, data) is not None,
+        "available": find_raw_folder(entry, data) is not None,
         "about": entry.about,
         "source": entry.source or f"torch_geometric.datasets.{entry.loader[0]}",
     }

@@ -10,48 +10,55 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from graphprox.cli.options import SeedOption, VerboseOption
-from graphprox.cli.progress import shown_progress
-from graphprox.io.files import writable_folder
+from graphprox.cli.options import SeedOption
+from graphprox.cli.progress import progress_bars
+from graphprox.io.files import make_writable_folder
 
 PRESET = "synthetic"
-EMBEDDINGS = 5
+NO_PICTURE = "a picture needs matplotlib: pip install 'graphprox[plots]'"
 
 
-def demo(
+def run_demo(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the picture.")] = Path("demo"),
     seed: SeedOption = 0,
-    verbose: VerboseOption = False,  # noqa: ARG001 - main looks at it
 ) -> None:
-    """Embed the built-in graph by one proximity and by all of them, and show how well its classes can be told.
+    """Embed the built-in graph by one proximity and by all of them, and compare how well its classes separate.
 
-    Prints the accuracy of a logistic regression on each embedding (mean and deviation over ten splits, 10 % of the
-    nodes to learn from), and draws each by t-SNE. Training sees no label.
+    Prints the accuracy of a logistic regression on each embedding (mean and standard deviation over ten splits, 10 %
+    of the nodes to train on), and draws each by t-SNE if matplotlib is installed. Labels are not used in training.
 
     Examples:
 
     - `graphprox demo`
     - `graphprox demo --out pictures --seed 3`
     """
-    folder = writable_folder(out)
-
     from graphprox.datasets import synthetic
-    from graphprox.experiments.demo import draw, rows
+    from graphprox.model_selection.demo import EMBEDDINGS, demo_rows, plot_embeddings
 
+    folder = make_writable_folder(out)
     graph = synthetic()
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("embedding", "sees", "accuracy", "seconds"):
-        table.add_column(name, justify="left" if name in ("embedding", "sees") else "right", no_wrap=True)
-    shown = []
-    with shown_progress("demo") as show:
-        show("embeddings", 0, EMBEDDINGS)
-        began = time.perf_counter()
-        for row in rows(graph, preset=PRESET, seed=seed):
-            shown.append(row)
-            accuracy = f"{100 * row.accuracy:.1f} ± {100 * row.deviation:.1f} %"
-            table.add_row(row.name, row.sees, accuracy, f"{time.perf_counter() - began:.1f}")
-            show("embeddings", len(shown), EMBEDDINGS, note=f", {row.name}")
-            began = time.perf_counter()
-        paths = draw(folder, graph, shown, seed=seed)
+    for name in ("embedding", "reads", "accuracy", "seconds"):
+        table.add_column(name, justify="left" if name in ("embedding", "reads") else "right", no_wrap=True)
+    rows = []
+    with progress_bars("demo") as show:
+        show("embeddings", 0, len(EMBEDDINGS))
+        start = time.perf_counter()
+        for row in demo_rows(graph, preset=PRESET, random_state=seed):
+            rows.append(row)
+            accuracy = f"{100 * row.accuracy:.1f} ± {100 * row.std:.1f} %"
+            table.add_row(row.name, row.uses, accuracy, f"{time.perf_counter() - start:.1f}")
+            show("embeddings", len(rows), len(EMBEDDINGS), note=f", {row.name}")
+            start = time.perf_counter()
     Console(highlight=False, emoji=False).print(table)
-    print(*paths, sep="\n")
+    if not has_matplotlib():
+        print(NO_PICTURE)
+        return
+    print(*plot_embeddings(folder, graph, rows, random_state=seed), sep="\n")
+
+
+def has_matplotlib() -> bool:
+    """Return whether matplotlib is installed, which is an optional dependency."""
+    from importlib.util import find_spec
+
+    return find_spec("matplotlib") is not None

@@ -9,205 +9,256 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 
+from graphprox._utils.memory import peak_memory
+from graphprox._utils.progress import report_progress
 from graphprox.cli.options import (
     CacheOption,
-    ChangeOption,
-    DataOption,
-    DirectedOption,
-    FeaturesOption,
-    GraphArgument,
-    HeaderOption,
+    DimOption,
+    EpochsOption,
+    GraphSource,
     JsonOption,
     MethodOption,
     PresetOption,
-    VerboseOption,
+    SetOption,
+    collect_settings,
+    reads_graph,
 )
-from graphprox.cli.progress import shown_progress
+from graphprox.cli.progress import progress_bars
+from graphprox.embedding import Embedding
 from graphprox.errors import GraphproxError, ParameterError
-from graphprox.io.embedding import check_writable, write_embedding
-from graphprox.loading import load
-from graphprox.memory import peak_memory
+from graphprox.io.embedding_writer import check_writable, write_embedding
 
 if TYPE_CHECKING:
-    from graphprox.methods.embedders import Embedder
-    from graphprox.training.recipe import Recipe
-    from graphprox.training.trainer import Step
+    from graphprox.ftgcl.estimators import ContrastiveEmbedder
+    from graphprox.methods.base import GraphEmbedder
 
 METHOD, PRESET = "ft-gcl", "auto"
+INTERRUPTED = 130  # exit code of a program that Ctrl-C has stopped
+CHECKPOINT_EVERY = 20
+# Parameters of FT-GCL and its family that are no settings, and the option for each.
+_TRAINING_OPTIONS = {
+    "checkpoint_dir": "--model",
+    "checkpoint_every": "--checkpoint-every",
+    "resume": "--resume",
+    "callbacks": "--tensorboard",
+    "device": "--device",
+    "cache": "--no-cache",
+}
 OutOption = Annotated[
     Path,
     typer.Option(
         "--out",
         metavar="FILE",
-        help="Where the embedding goes: .parquet, .csv, .npy, .txt (word2vec) or .tsv (TensorBoard's projector).",
+        help="File for the embedding: .parquet, .csv, .npy, .txt (word2vec) or .tsv (TensorBoard projector).",
         show_default=False,
     ),
 ]
-DeviceOption = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
+DeviceOption = Annotated[str, typer.Option("--device", metavar="NAME", help="auto, cpu, cuda or mps.")]
 
 
-def embed(
-    graph: GraphArgument,
+@reads_graph(labels=False)
+def embed_graph(
+    source: GraphSource,
     out: OutOption,
     method: MethodOption = METHOD,
     preset: PresetOption = PRESET,
+    dim: DimOption = None,
+    epochs: EpochsOption = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", metavar="N", min=0, help="Random seed. [default: 0]", show_default=False),
+    ] = None,
+    changes: SetOption = None,
     recipe: Annotated[
         Path | None,
         typer.Option(
-            "--recipe", metavar="FILE", help="A recipe as TOML, in place of method and preset.", show_default=False
+            "--recipe", metavar="FILE", help="A recipe in TOML, in place of method and preset.", show_default=False
         ),
-    ] = None,
-    change: ChangeOption = None,
-    steps: Annotated[int | None, typer.Option("--steps", help="How long to train.", show_default="preset's")] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=0, help="What chance draws from: the same seed, the same bytes.", show_default="0"),
     ] = None,
     model: Annotated[
         Path | None,
-        typer.Option("--model", metavar="DIR", help="Keep the model there, to go on or to embed other graphs."),
+        typer.Option("--model", metavar="DIR", help="Save the trained model there, for --resume and for transform."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint, if there is one.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the newest checkpoint, if any.")] = False,
     checkpoint_every: Annotated[
-        int, typer.Option("--checkpoint-every", min=1, metavar="STEPS", help="How often a checkpoint is written.")
-    ] = 20,
+        int | None,
+        typer.Option(
+            "--checkpoint-every", metavar="N", help="Epochs between checkpoints. [default: 20]", show_default=False
+        ),
+    ] = None,
     tensorboard: Annotated[
         Path | None, typer.Option("--tensorboard", metavar="DIR", help="Log the loss for TensorBoard there.")
     ] = None,
     device: DeviceOption = "auto",
     cache: CacheOption = True,
-    features: FeaturesOption = None,
-    directed: DirectedOption = None,
-    header: HeaderOption = None,
-    data: DataOption = None,
     as_json: JsonOption = False,
-    verbose: VerboseOption = False,  # noqa: ARG001 - main looks at it
 ) -> None:
-    """Embed a graph: rank its views, train without labels, write a vector per node.
+    """Embed a graph: learn a vector for every node, without labels.
 
-    Ctrl-C, or SIGTERM, stops after the current step and keeps what was trained: the same command with `--resume` goes
-    on, and ends as if it had never been stopped. With `--model` more `--steps` continue a training that was done. So it
-    is with FT-GCL and its kin; other methods, as dgi, keep nothing of a training that is stopped, and begin anew.
+    Ctrl-C or SIGTERM stops FT-GCL and its family after the current epoch and keeps a checkpoint; the same command with
+    `--resume` continues, and gives the same bytes as without interruption. With `--model`, a larger `--epochs` and
+    `--resume` continue a finished training. Other methods start again.
 
     Examples:
 
     - `graphprox embed Cora --data DIR --out emb.parquet`
-    - `graphprox embed edges.csv --features words.npz --out emb.csv --model model`
-    - `graphprox embed synthetic --out emb.npy --method f-gcl --steps 50 --set encoder.kind=sage`
-    - `graphprox embed Cora --out emb.parquet --model model --steps 200 --resume`
-    - `graphprox embed Cora --out emb.parquet --method dgi --set width=256`
+    - `graphprox embed edges.csv --features words.npz --out emb.csv --dim 128`
+    - `graphprox embed Cora --out emb.parquet --method dgi --epochs 300 --seed 1`
+    - `graphprox embed synthetic --out emb.npy --method f-gcl --set encoder=sage --model model`
+    - `graphprox embed Cora --out emb.parquet --model model --epochs 200 --resume`
     """
-    began = time.perf_counter()
+    start = time.perf_counter()
     check_writable(out)
-    if recipe is None and not _goes_step_by_step(method):
-        _refuse(method, steps=steps, model=model, resume=resume, tensorboard=tensorboard)
-        maker = _embedder(method, preset, change, graph)
-        loaded = load(graph, data=data, features=features, directed=directed, header=header)
-        with shown_progress(graph) as show:
-            rows = maker.embed(loaded.graph.without_labels(), seed or 0, progress=show)
-        embedding = rows if isinstance(rows, np.ndarray) else rows.toarray()
-        written = write_embedding(out, embedding, loaded.graph.ids)
-        taken = time.perf_counter() - began
-        _tell(as_json, written=written, shape=embedding.shape, seconds=taken, method=method)
-        return
-    # A mistake in the recipe is told before anything is read.
-    chosen = _chosen(recipe, method, preset, graph).with_overrides(_overrides(change, steps=steps, seed=seed))
-    loaded = load(graph, data=data, features=features, directed=directed, header=header)
+    from graphprox.ftgcl.tensorboard import tensorboard_callbacks
 
-    from graphprox.training.fitting import fit
-    from graphprox.training.store import discard_model
-    from graphprox.training.tracking import tracked
-
+    # The method is resolved once, and a wrong setting is reported before anything is read.
+    settings = collect_settings(changes, method=method, dim=dim, epochs=epochs, options=_TRAINING_OPTIONS)
+    estimator = _make_embedder(source.name, method, preset, recipe, settings, seed)
     folder = model or out.with_name(f"{out.name}.training")
-    with shown_progress(graph) as show, tracked(tensorboard) as track, _told_when_stopped():
-
-        def shown(step: Step) -> None:
-            show("training", step.step, chosen.steps, note=f", loss {step.loss:.4f}")
-
-        fitted = fit(
-            loaded.graph,
-            chosen,
-            device=device,
-            folder=folder,
+    with progress_bars(source.name) as show, tensorboard_callbacks(tensorboard) as callbacks:
+        _set_training_options(
+            estimator,
+            given={
+                "--model": model,
+                "--resume": resume,
+                "--checkpoint-every": checkpoint_every,
+                "--tensorboard": tensorboard,
+                "--device": device not in ("auto", "cpu"),
+            },
+            checkpoint_dir=folder,
+            checkpoint_every=CHECKPOINT_EVERY if checkpoint_every is None else checkpoint_every,
             resume=resume,
-            checkpoint_every=checkpoint_every,
+            callbacks=callbacks,
+            device=device,
             cache=cache,
-            progress=show,
-            on_step=[shown, *track],
         )
-    written = write_embedding(out, fitted.embedding, loaded.graph.ids)
-    if model is None:
-        discard_model(folder)
-    _tell(
+        estimator.check_parameters()
+        graph = source.load().graph
+        temporary = folder if model is None else None
+        with report_progress(show), _explained_interruption(estimator.name), _removed_on_error(temporary):
+            embedding = estimator.fit(graph).embedding_
+    written = write_embedding(out, embedding.vectors, embedding.ids)
+    losses = getattr(estimator, "loss_curve_", None)
+    if losses is not None and model is None:
+        from graphprox.ftgcl.model_folder import remove_model
+
+        remove_model(folder)
+    _print_summary(
         as_json,
         written=written,
-        shape=fitted.embedding.shape,
-        seconds=time.perf_counter() - began,
-        method=chosen.method,
-        steps=len(fitted.losses),
-        loss=None if not len(fitted.losses) else float(fitted.losses[-1]),
+        embedding=embedding,
+        seconds=time.perf_counter() - start,
+        method=estimator.name,
+        epochs=None if losses is None else len(losses),
+        loss=None if losses is None or not len(losses) else float(losses[-1]),
         model=None if model is None else str(model),
     )
 
 
-def transform(
-    graph: GraphArgument,
+@reads_graph(labels=False)
+def transform_graph(
+    source: GraphSource,
     out: OutOption,
     model: Annotated[
-        Path,
-        typer.Option("--model", metavar="DIR", help="What embed --model kept.", show_default=False),
+        Path, typer.Option("--model", metavar="DIR", help="Folder that embed --model has written.", show_default=False)
     ],
     device: DeviceOption = "auto",
-    features: FeaturesOption = None,
-    directed: DirectedOption = None,
-    header: HeaderOption = None,
-    data: DataOption = None,
     as_json: JsonOption = False,
-    verbose: VerboseOption = False,  # noqa: ARG001 - main looks at it
 ) -> None:
-    """Embed a graph with a model that is trained already: the same graph grown, or another with the same features.
+    """Embed a graph with a trained model: the same graph grown, or another one with the same features.
 
-    Nothing is trained and no view is ranked: the encoder sees the new graph's features and edges, as they are.
+    Nothing is trained and no view is ranked: the encoder reads the features and edges of the new graph.
 
     Examples:
 
     - `graphprox transform Cora --data DIR --model model --out again.parquet`
     - `graphprox transform grown.csv --features words.npz --model model --out grown.parquet`
     """
-    began = time.perf_counter()
+    start = time.perf_counter()
     check_writable(out)
 
-    from graphprox.training.model import chosen_device
-    from graphprox.training.store import load_model
+    from graphprox.ftgcl.estimators import ContrastiveEmbedder
 
-    trained = load_model(model, device=chosen_device(device))
-    loaded = load(graph, data=data, features=features, directed=directed, header=header)
-    embedding = trained.embed(loaded.graph.without_labels())
-    written = write_embedding(out, embedding, loaded.graph.ids)
-    _tell(
+    estimator = ContrastiveEmbedder.load(model, device=device)
+    graph = source.load().graph
+    embedding = Embedding(estimator.transform(graph), graph.ids)
+    written = write_embedding(out, embedding.vectors, embedding.ids)
+    _print_summary(
         as_json,
         written=written,
-        shape=embedding.shape,
-        seconds=time.perf_counter() - began,
-        method=trained.recipe.method,
-        steps=trained.recipe.steps,
+        embedding=embedding,
+        seconds=time.perf_counter() - start,
+        method=estimator.name,
+        epochs=estimator.recipe_.epochs,
         loss=None,
         model=str(model),
     )
 
 
-class _StoppedError(GraphproxError):
-    """A signal stopped the training; what was trained is kept."""
+# -- the method -----------------------------------------------------------------------------------------------------
+
+
+def _make_embedder(
+    dataset: str, method: str, preset: str, recipe: Path | None, settings: dict[str, Any], seed: int | None
+) -> GraphEmbedder:
+    from graphprox.methods.registry import make_embedder
+
+    if recipe is None:
+        return make_embedder(method, dataset=dataset, preset=preset, **settings, random_state=seed or 0)
+    if (method, preset) != (METHOD, PRESET):
+        raise ParameterError("--recipe must stand alone; got --method or --preset beside it, which it replaces")
+    return _from_recipe(recipe, settings if seed is None else {**settings, "random_state": seed})
+
+
+def _from_recipe(path: Path, settings: dict[str, Any]) -> ContrastiveEmbedder:
+    from graphprox.ftgcl.estimators import FIELDS, FTGCL, ContrastiveEmbedder
+    from graphprox.ftgcl.recipe import Recipe
+    from graphprox.methods.base import METHODS
+
+    recipe = Recipe.read(path).with_overrides({FIELDS.get(name, name): value for name, value in settings.items()})
+    found = METHODS.get(recipe.method, FTGCL)
+    return (found if issubclass(found, ContrastiveEmbedder) else FTGCL).from_recipe(recipe)
+
+
+def _set_training_options(estimator: GraphEmbedder, given: dict[str, object], **options: Any) -> None:
+    """Set the options of a training that can be resumed; refuse them for methods that cannot."""
+    known = estimator.parameters()
+    if "checkpoint_dir" in known:
+        estimator.set_params(**options)
+        return
+    for option, value in given.items():
+        if value is not None and value is not False:
+            raise ParameterError(
+                f"{option} needs a method whose training can be resumed, such as ft-gcl; got --method "
+                f"{estimator.name}: leave it out"
+            )
 
 
 @contextmanager
-def _told_when_stopped() -> Iterator[None]:
-    """Typer ends the program on a KeyboardInterrupt without a word; ours has something to say."""
-    from graphprox.training.interruption import Interrupted
+def _removed_on_error(folder: Path | None) -> Iterator[None]:
+    """Remove a folder of checkpoints that was not there before if training fails; an interruption keeps it."""
+    is_new = folder is not None and not folder.exists()
+    try:
+        yield
+    except GraphproxError:
+        if folder is not None and is_new and folder.exists():
+            from graphprox.ftgcl.model_folder import remove_model
+
+            remove_model(folder)
+        raise
+
+
+class _StoppedError(GraphproxError):
+    """A signal stopped the training, which was saved."""
+
+
+@contextmanager
+def _explained_interruption(method: str) -> Iterator[None]:
+    """Turn an interruption into an error: typer ends the program on a KeyboardInterrupt without a message."""
+    from graphprox.ftgcl.interruption import Interrupted
 
     try:
         yield
@@ -215,68 +266,27 @@ def _told_when_stopped() -> Iterator[None]:
         error = _StoppedError(str(stop))
         error.exit_code = stop.code
         raise error from None
+    except KeyboardInterrupt:
+        error = _StoppedError(f"interrupted; the training of {method} was not saved, and no file was written")
+        error.exit_code = INTERRUPTED
+        raise error from None
 
 
-def _overrides(changes: list[str] | None, **options: int | None) -> list[str]:
-    """What --set and the options of its most used settings say; an option counts more."""
-    return [*(changes or ()), *(f"{name}={value}" for name, value in options.items() if value is not None)]
+# -- output ---------------------------------------------------------------------------------------------------------
 
 
-def _goes_step_by_step(method: str) -> bool:
-    from graphprox.methods.registry import method_named
-
-    return method_named(method).goes_step_by_step
-
-
-def _refuse(method: str, **options: object) -> None:
-    """Refuse options that only the family takes, which is trained step by step and kept as a model."""
-    for name, value in options.items():
-        if value:
-            raise ParameterError(
-                f"--{name} is for methods that are trained by a recipe, as ft-gcl is; got it beside --method {method}: "
-                "leave it out, or change a setting by --set NAME=VALUE"
-            )
-
-
-def _embedder(method: str, preset: str, changes: list[str] | None, dataset: str) -> Embedder:
-    from graphprox.methods.embedders import Embedder
-    from graphprox.methods.registry import method_for
-    from graphprox.training.tables import parsed_override
-
-    overrides = dict(map(parsed_override, changes or ()))
-    maker = method_for(method, dataset=dataset, preset=preset, overrides=overrides)
-    if not isinstance(maker, Embedder):
-        raise ParameterError(
-            f"embed needs a method that makes embeddings; {method} learns classes from labels: see graphprox compare"
-        )
-    return maker
-
-
-def _chosen(path: Path | None, method: str, preset: str, dataset: str) -> Recipe:
-    """The recipe in a file, or that of a method and a preset."""
-    from graphprox.methods.family import recipe_for
-    from graphprox.training.recipe import Recipe
-
-    if path is None:
-        return recipe_for(method, preset=preset, dataset=dataset)
-    if (method, preset) != (METHOD, PRESET):
-        raise ParameterError(
-            "--recipe must stand alone; got --method or --preset beside it, which it takes the place of"
-        )
-    return Recipe.read(path)
-
-
-def _tell(as_json: bool, *, written: list[Path], shape: tuple[int, ...], seconds: float, **about: Any) -> None:
-    peak = peak_memory()
+def _print_summary(as_json: bool, *, written: list[Path], embedding: Embedding, seconds: float, **about: Any) -> None:
+    nodes, dim = embedding.shape
     if as_json:
-        figures = {"seconds": round(seconds, 2), "peak_memory_mb": None if peak is None else round(peak / 2**20)}
-        said = {"files": [str(path) for path in written], "nodes": shape[0], "dimensions": shape[1], **about, **figures}
-        print(json.dumps(said, indent=2))
+        peak = peak_memory()
+        costs = {"seconds": round(seconds, 2), "peak_memory_mb": None if peak is None else round(peak / 2**20)}
+        summary = {"files": [str(path) for path in written], "nodes": nodes, "dim": dim, **about, **costs}
+        print(json.dumps(summary, indent=2))
         return
-    steps = "" if about.get("steps") is None else f", {about['steps']} steps"
-    loss = "" if about.get("loss") is None else f", loss {about['loss']:.4f}"
-    kept = "" if about.get("model") is None else f"; the model is in {about['model']}"
+    epochs = "" if about["epochs"] is None else f", {about['epochs']} epoch{'s' * (about['epochs'] != 1)}"
+    loss = "" if about["loss"] is None else f", loss {about['loss']:.4f}"
+    model = "" if about["model"] is None else f"; model in {about['model']}"
     Console(highlight=False, emoji=False, markup=False, soft_wrap=True).print(
-        f"{', '.join(map(str, written))}: {shape[0]:,} nodes, {shape[1]:,} dimensions, by {about['method']}"
-        f"{steps}{loss}, {seconds:.1f} s{kept}"
+        f"{', '.join(map(str, written))}: {nodes:,} nodes, {dim:,} dimensions, by {about['method']}"
+        f"{epochs}{loss}, {seconds:.1f} s{model}"
     )

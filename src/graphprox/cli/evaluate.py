@@ -6,89 +6,94 @@ import json
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from graphprox.arrays import IntArray
-from graphprox.cli.holdout import TEST, VALIDATION
-from graphprox.cli.options import (
-    DataOption,
-    DirectedOption,
-    FeaturesOption,
-    GraphArgument,
-    HeaderOption,
-    JsonOption,
-    LabelsOption,
-    VerboseOption,
-)
-from graphprox.cli.progress import shown_progress
-from graphprox.datasets import Dataset
+from graphprox.cli.holdout import TEST, VAL
+from graphprox.cli.options import GraphSource, JsonOption, reads_graph
+from graphprox.embedding import Embedding
 from graphprox.errors import GraphError, ParameterError, StructuralFeaturesWarning
-from graphprox.io.embedding_files import read_embedding
-from graphprox.loading import load
 
-Run = dict[str, float]  # the figures of one split, or of one seed
+if TYPE_CHECKING:
+    from graphprox.datasets import Dataset
+
 Options = dict[str, Any]
+Scores = dict[str, list[float]]  # values of each score, one per split
 
 
-def evaluate(
-    graph: GraphArgument,
-    embedding: Annotated[
+@reads_graph()
+def evaluate_embedding(
+    source: GraphSource,
+    path: Annotated[
         Path,
         typer.Option(
             "--embedding",
             metavar="EMB",
-            help="An embedding from anywhere: .parquet, .csv, .npy, .npz, .txt (word2vec) or .tsv.",
+            help="File of the embedding: .parquet, .csv, .npy, .npz, .txt (word2vec) or .tsv.",
             show_default=False,
         ),
     ],
     task: Annotated[
-        str, typer.Option("--task", help="classification, links, clustering or similarity.")
+        str, typer.Option("--task", metavar="NAME", help="classification, links, clustering or similarity.")
     ] = "classification",
     protocol: Annotated[
         str | None,
-        typer.Option("--protocol", help="Of classification: random, public, compat or descent.", show_default="random"),
+        typer.Option(
+            "--protocol",
+            metavar="NAME",
+            help="Of classification: random, public, grace or dgi. [default: random]",
+            show_default=False,
+        ),
     ] = None,
     splits: Annotated[
-        int | None, typer.Option("--splits", min=1, help="Over how many splits.", show_default="10")
+        int | None,
+        typer.Option(
+            "--splits",
+            metavar="N",
+            min=1,
+            help="Of classification: number of splits. [default: 10]",
+            show_default=False,
+        ),
     ] = None,
     first_split: Annotated[
-        int | None, typer.Option("--first-split", min=0, help="The seed of the first of them.", show_default="0")
+        int | None,
+        typer.Option(
+            "--first-split",
+            metavar="N",
+            min=0,
+            help="Of classification: random seed of the first split. [default: 0]",
+            show_default=False,
+        ),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
             "--seed",
+            metavar="N",
             min=0,
-            help="Of links, the seed that holdout had; of clustering, that of k-means.",
-            show_default="0",
+            help="Of links: the seed of holdout. Of clustering: that of k-means. [default: 0]",
+            show_default=False,
         ),
     ] = None,
-    validation: Annotated[
+    val: Annotated[
         float | None,
-        typer.Option("--validation", help="Of links: the share that holdout had.", show_default=str(VALIDATION)),
+        typer.Option("--val", metavar="SHARE", help=f"Of links: as of holdout. [default: {VAL}]", show_default=False),
     ] = None,
     test: Annotated[
-        float | None, typer.Option("--test", help="Of links: the share that holdout had.", show_default=str(TEST))
+        float | None,
+        typer.Option("--test", metavar="SHARE", help=f"Of links: as of holdout. [default: {TEST}]", show_default=False),
     ] = None,
-    features: FeaturesOption = None,
-    labels: LabelsOption = None,
-    directed: DirectedOption = None,
-    header: HeaderOption = None,
-    data: DataOption = None,
     as_json: JsonOption = False,
-    verbose: VerboseOption = False,  # noqa: ARG001 - main looks at it
 ) -> None:
-    """Measure an embedding: how well a plain model tells classes or edges by it, how far its clusters are the classes.
+    """Evaluate an embedding: node classification, link prediction, clustering or similarity search.
 
-    The embedding is joined to the graph by ids; a file without ids has a row per node, in the order of the nodes.
+    The embedding is aligned to the graph by node ids; a file without ids has a row per node, in the order of the nodes.
 
     Examples:
 
@@ -97,141 +102,128 @@ def evaluate(
     - `graphprox evaluate Cora --embedding rest.parquet --task links --seed 0`
     - `graphprox evaluate Cora --embedding emb.npy --task clustering`
     """
-    chosen = _chosen(
-        task,
-        protocol=protocol,
-        splits=splits,
-        first_split=first_split,
-        seed=seed,
-        validation=validation,
-        test=test,
+    options = _select_options(
+        task, protocol=protocol, splits=splits, first_split=first_split, seed=seed, val=val, test=test
     )
-    loaded = _loaded(graph, data=data, features=features, labels=labels, directed=directed, header=header)
-    if TASKS[task].needs_labels and loaded.graph.y is None:
-        raise GraphError(f"{task} needs a graph with labels; {graph} has none: give --labels FILE")
-
-    from graphprox.evaluation.matching import vectors_of_nodes
-
-    vectors = vectors_of_nodes(loaded.graph, read_embedding(embedding, ids=loaded.graph.ids), name=str(embedding))
-    runs = TASKS[task].runs(loaded, vectors, chosen)
-    about = {"graph": loaded.name, "embedding": str(embedding), "task": task, **chosen}
-    if as_json:
-        print(json.dumps({**about, **_summary(runs), "runs": runs}, indent=2))
-    else:
-        _print(about, runs)
-
-
-def _loaded(graph: str, **options: Any) -> Dataset:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StructuralFeaturesWarning)  # features play no part here
-        return load(graph, **options)
+        warnings.simplefilter("ignore", StructuralFeaturesWarning)  # features are not used
+        dataset = source.load()
+    if TASKS[task].needs_labels and dataset.graph.y is None:
+        raise GraphError(f"{task} needs a graph with labels; {source.name} has none: give --labels FILE")
+    from graphprox.evaluation.alignment import align_to_graph
+
+    embedding = Embedding.load(path, ids=dataset.graph.ids)
+    vectors = align_to_graph(dataset.graph, embedding, name=str(path))
+    scores = TASKS[task].evaluate(dataset, vectors, options)
+    about = {"graph": dataset.name, "embedding": str(path), "task": task, **options}
+    if as_json:
+        print(json.dumps({**about, **_summarize(scores), "scores": scores}, indent=2))
+    else:
+        _print(about, scores)
 
 
-# -- which options go with which task -------------------------------------------------------------------------------
+# -- options of a task ----------------------------------------------------------------------------------------------
 
 
-def _chosen(task: str, **given: Any) -> Options:
-    """The options of a task, defaults for those that are not given; refused are those that it has no use for."""
+def _select_options(task: str, **given: Any) -> Options:
+    """Return the options of a task, with defaults; refuse those that it does not have."""
     if task not in TASKS:
         raise ParameterError(f"--task must be one of {', '.join(TASKS)}; got {task!r}")
     defaults = TASKS[task].options
     for name, value in given.items():
         if value is not None and name not in defaults:
-            users = " or ".join(each for each, its in TASKS.items() if name in its.options)
-            raise ParameterError(f"--{name.replace('_', '-')} must go with --task {users}; got it with --task {task}")
-    chosen = {name: default if given[name] is None else given[name] for name, default in defaults.items()}
-    return _of_protocol(chosen, given) if "protocol" in chosen else chosen
+            tasks = " or ".join(each for each, other in TASKS.items() if name in other.options)
+            raise ParameterError(f"--{name.replace('_', '-')} needs --task {tasks}; got --task {task}")
+    options = {name: default if given[name] is None else given[name] for name, default in defaults.items()}
+    return _options_of_protocol(options, given) if "protocol" in options else options
 
 
-def _of_protocol(chosen: Options, given: Options) -> Options:
-    from graphprox.evaluation.protocols import PROTOCOLS
+def _options_of_protocol(options: Options, given: Options) -> Options:
+    from graphprox.evaluation.protocols import get_protocol
 
-    name = chosen["protocol"]
-    if name not in PROTOCOLS:
-        raise ParameterError(f"--protocol must be one of {', '.join(PROTOCOLS)}; got {name!r}")
-    if PROTOCOLS[name].draw is not None:
-        return chosen
+    protocol = get_protocol(options["protocol"])
+    if protocol.make_split is not None:
+        return options
     if given["splits"] is not None or given["first_split"] is not None:
         raise ParameterError(
-            f"--splits and --first-split must be left out with {name}, whose splits come with the data"
+            f"--splits and --first-split must be left out with {protocol.name}, whose splits come with the data set"
         )
-    return {"protocol": name}
+    return {"protocol": protocol.name}
 
 
-# -- the tasks ------------------------------------------------------------------------------------------------------
+# -- tasks ----------------------------------------------------------------------------------------------------------
 
 
-def _classification(dataset: Dataset, vectors: NDArray[Any], chosen: Options) -> list[Run]:
-    from graphprox.evaluation.protocols import PROTOCOLS
+def _classification(dataset: Dataset, vectors: Any, options: Options) -> Scores:
+    from graphprox import evaluation
 
-    protocol = PROTOCOLS[chosen["protocol"]]
-    splits = protocol.splits(dataset, chosen.get("splits", 1), chosen.get("first_split", 0))
-    runs = []
-    with shown_progress(dataset.name) as show:
-        for done, split in enumerate(splits):
-            show("splits", done, len(splits))
-            runs.append(asdict(protocol.probe(vectors, _labels(dataset), split)))
-    return runs
+    scores: Scores = evaluation.classify(
+        dataset,
+        vectors,
+        protocol=options["protocol"],
+        n_splits=options.get("splits", 1),
+        random_state=options.get("first_split", 0),
+    ).to_dict()
+    return scores
 
 
-def _links(dataset: Dataset, vectors: NDArray[Any], chosen: Options) -> list[Run]:
-    from graphprox.evaluation.links import link_scores
-    from graphprox.splits import edge_split
+def _links(dataset: Dataset, vectors: Any, options: Options) -> Scores:
+    from graphprox import evaluation
 
     print(
-        f"note: the embedding should be of what `graphprox holdout` writes for this graph, with the same options and "
-        f"--seed {chosen['seed']}: one that has seen the held-out edges measures nothing",
+        "note: the embedding should be that of the graph that `graphprox holdout` has written, with the same options "
+        f"and --seed {options['seed']}: one that was trained on the held-out edges gives meaningless scores",
         file=sys.stderr,
     )
-    return [dict(link_scores(vectors, edge_split(dataset.graph, **chosen)))]
+    shares = {"val": options["val"], "test": options["test"]}
+    return _to_lists(evaluation.link_prediction(dataset, vectors, random_state=options["seed"], **shares).to_dict())
 
 
-def _clustering(dataset: Dataset, vectors: NDArray[Any], chosen: Options) -> list[Run]:
-    from graphprox.evaluation.clustering import cluster
+def _clustering(dataset: Dataset, vectors: Any, options: Options) -> Scores:
+    from graphprox import evaluation
 
-    return [asdict(cluster(vectors, _labels(dataset), **chosen))]
-
-
-def _similarity(dataset: Dataset, vectors: NDArray[Any], chosen: Options) -> list[Run]:  # noqa: ARG001 - as the others
-    from graphprox.evaluation.similar import similarity_scores
-
-    return [{f"sim@{k}": score for k, score in similarity_scores(vectors, _labels(dataset)).items()}]
+    return _to_lists(evaluation.clustering(dataset, vectors, random_state=options["seed"]).to_dict())
 
 
-def _labels(dataset: Dataset) -> IntArray:
-    assert dataset.graph.y is not None  # noqa: S101 - evaluate has asked
-    return dataset.graph.y
+def _similarity(dataset: Dataset, vectors: Any, options: Options) -> Scores:  # noqa: ARG001 - as all tasks
+    from graphprox import evaluation
+
+    return _to_lists(evaluation.similarity(dataset, vectors).to_dict())
+
+
+def _to_lists(scores: dict[str, float]) -> Scores:
+    return {name: [value] for name, value in scores.items()}
 
 
 @dataclass(frozen=True)
 class _Task:
-    runs: Callable[[Dataset, NDArray[Any], Options], list[Run]]
-    options: Options  # and their defaults
+    evaluate: Callable[[Dataset, Any, Options], Scores]
+    options: Options  # with their defaults
     needs_labels: bool = True
 
 
 TASKS = {
     "classification": _Task(_classification, {"protocol": "random", "splits": 10, "first_split": 0}),
-    "links": _Task(_links, {"seed": 0, "validation": VALIDATION, "test": TEST}, needs_labels=False),
+    "links": _Task(_links, {"seed": 0, "val": VAL, "test": TEST}, needs_labels=False),
     "clustering": _Task(_clustering, {"seed": 0}),
     "similarity": _Task(_similarity, {}),
 }
 
 
-# -- what is shown --------------------------------------------------------------------------------------------------
+# -- output ---------------------------------------------------------------------------------------------------------
 
 _TITLES = {
     "accuracy": "accuracy",
     "macro_f1": "macro F1",
-    "validation_accuracy": "accuracy, validation",
+    "val_accuracy": "accuracy, validation",
     "auc": "AUC",
     "ap": "AP",
     "cosine_auc": "AUC by cosine",
     "cosine_ap": "AP by cosine",
-    "validation_auc": "AUC, validation",
-    "validation_ap": "AP, validation",
-    "validation_cosine_auc": "AUC by cosine, validation",
-    "validation_cosine_ap": "AP by cosine, validation",
+    "val_auc": "AUC, validation",
+    "val_ap": "AP, validation",
+    "val_cosine_auc": "AUC by cosine, validation",
+    "val_cosine_ap": "AP by cosine, validation",
     "nmi": "NMI",
     "ari": "ARI",
     "sim@5": "Sim@5",
@@ -239,31 +231,32 @@ _TITLES = {
 }
 
 
-def _summary(runs: list[Run]) -> dict[str, dict[str, float]]:
-    """Mean and deviation over the runs of every figure that has a title: that of a penalty's strength says nothing."""
-    values = {name: [run[name] for run in runs] for name in runs[0] if name in _TITLES}
+def _summarize(scores: Scores) -> dict[str, dict[str, float]]:
+    """Return mean and standard deviation of every score that has a title; that of a penalty means nothing."""
+    shown = {name: values for name, values in scores.items() if name in _TITLES}
     return {
-        "mean": {name: float(np.mean(each)) for name, each in values.items()},
-        "deviation": {name: float(np.std(each)) for name, each in values.items()},
+        "mean": {name: float(np.mean(values)) for name, values in shown.items()},
+        "std": {name: float(np.std(values)) for name, values in shown.items()},
     }
 
 
-def _print(about: dict[str, Any], runs: list[Run]) -> None:
-    summary = _summary(runs)
+def _print(about: dict[str, Any], scores: Scores) -> None:
+    summary = _summarize(scores)
+    count = max(map(len, scores.values()))
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="dim")
     table.add_column(justify="right")
     for name, mean in summary["mean"].items():
-        deviation = f" ± {100 * summary['deviation'][name]:.2f}" if len(runs) > 1 else ""
-        table.add_row(_TITLES[name], f"{100 * mean:.2f}{deviation} %")
+        std = f" ± {100 * summary['std'][name]:.2f}" if count > 1 else ""
+        table.add_row(_TITLES[name], f"{100 * mean:.2f}{std} %")
     console = Console(highlight=False, emoji=False, markup=False)
-    console.print(_title(about, len(runs)), soft_wrap=True)  # a table would fold it to the width of the figures
+    console.print(_title(about, count), soft_wrap=True)  # a table would wrap it to the width of the numbers
     console.print(table)
 
 
 def _title(about: dict[str, Any], count: int) -> str:
     named = f"{about['embedding']}: {about['task']} on {about['graph']}"
     if about["task"] == "classification":
-        seeds = f" from seed {about['first_split']}" if "first_split" in about else ""
-        return f"{named}, {about['protocol']}, {count} split{'s' * (count != 1)}{seeds}"
+        first = f" from seed {about['first_split']}" if "first_split" in about else ""
+        return f"{named}, {about['protocol']}, {count} split{'s' * (count != 1)}{first}"
     return f"{named}, seed {about['seed']}" if "seed" in about else named

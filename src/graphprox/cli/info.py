@@ -1,4 +1,4 @@
-"""graphprox info: what a graph looks like."""
+"""graphprox info: statistics of a graph."""
 
 from __future__ import annotations
 
@@ -11,37 +11,22 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from graphprox.cli.options import (
-    DataOption,
-    DirectedOption,
-    FeaturesOption,
-    GraphArgument,
-    HeaderOption,
-    JsonOption,
-    LabelsOption,
-    VerboseOption,
-)
+from graphprox.cli.options import GraphSource, JsonOption, reads_graph
 from graphprox.datasets import Dataset
-from graphprox.io.files import written_whole
-from graphprox.loading import load
-from graphprox.statistics import Statistics, statistics
+from graphprox.graph.stats import Statistics, statistics
+from graphprox.io.files import atomic_write
 
 
-def info(
-    graph: GraphArgument,
-    features: FeaturesOption = None,
-    labels: LabelsOption = None,
-    directed: DirectedOption = None,
-    header: HeaderOption = None,
-    data: DataOption = None,
+@reads_graph()
+def show_info(
+    source: GraphSource,
     as_json: JsonOption = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="Write the figures to a JSON file as well.", show_default=False),
+        typer.Option("--out", metavar="FILE", help="Also write the statistics to a JSON file.", show_default=False),
     ] = None,
-    verbose: VerboseOption = False,  # noqa: ARG001 - main looks at it
 ) -> None:
-    """Show what a graph looks like: size, features, classes, degrees, homophily.
+    """Show statistics of a graph: size, features, classes, degrees, homophily.
 
     Examples:
 
@@ -50,20 +35,20 @@ def info(
     - `graphprox info edges.csv.gz --features words.npz --labels topics.csv`
     - `graphprox info pyg:Amazon:Photo`
     """
-    loaded = load(graph, data=data, features=features, labels=labels, directed=directed, header=header)
-    found = statistics(loaded.graph)
-    text = json.dumps(as_dict(loaded, found), indent=2)
+    dataset = source.load()
+    found = statistics(dataset.graph)
+    text = json.dumps(to_dict(dataset, found), indent=2)
     if out is not None:
-        with written_whole(out) as (staged,):
+        with atomic_write(out) as (staged,):
             staged.write_text(text + "\n")
     if as_json:
         print(text)
     else:
-        Console(highlight=False, emoji=False, markup=False).print(_table(loaded, found))
+        Console(highlight=False, emoji=False, markup=False).print(_table(dataset, found))
 
 
-def as_dict(dataset: Dataset, found: Statistics) -> dict[str, object]:
-    """The figures by name, with the number of public splits of each protocol."""
+def to_dict(dataset: Dataset, found: Statistics) -> dict[str, object]:
+    """Return the statistics by name, with the number of public splits of each protocol."""
     splits = {name: len(each) for name, each in dataset.splits.items()}
     return {"name": dataset.name, **dataclasses.asdict(found), "splits": splits}
 
@@ -104,13 +89,15 @@ def _classes(found: Statistics) -> str:
         return "no labels"
     sizes = found.class_sizes.items()
     shown = ", ".join(f"{name}: {count:,}" for name, count in list(sizes)[:20])
-    unlabelled = f"; {found.unlabelled:,} nodes without" if found.unlabelled else ""
-    return f"{found.classes} ({shown}{', ...' * (len(sizes) > 20)}{unlabelled})"
+    unlabeled = f"; {found.unlabeled:,} nodes without" if found.unlabeled else ""
+    return f"{found.classes} ({shown}{', ...' * (len(sizes) > 20)}{unlabeled})"
 
 
 def sparkline(counts: list[int]) -> str:
-    """Counts as bars of eighths; a count that is not zero always shows.
+    """Draw counts as bars of eighths; a count that is not zero always shows.
 
+    Examples
+    --------
     >>> sparkline([0, 1, 400, 800])
     ' ▁▄█'
     """

@@ -1,26 +1,55 @@
-"""Options that several commands share."""
+"""Options that several commands share, and the set of options by which a command reads a graph."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from graphprox.datasets import CATALOGUE
+from graphprox.datasets import CATALOG, Dataset, load
+from graphprox.errors import ParameterError
+
+# -- completion -----------------------------------------------------------------------------------------------------
 
 
-def _names(incomplete: str) -> list[str]:
-    """Data sets that a word may become, for the shell's completion; files are completed by the shell itself."""
-    return [name for name in [*CATALOGUE, "synthetic"] if name.lower().startswith(incomplete.lower())]
+def _matching(names: list[str], incomplete: str) -> list[str]:
+    return [name for name in names if name.lower().startswith(incomplete.lower())]
 
+
+def complete_dataset(incomplete: str) -> list[str]:
+    """Complete the name of a data set; files are completed by the shell itself."""
+    return _matching([*CATALOG, "synthetic"], incomplete)
+
+
+def complete_method(incomplete: str) -> list[str]:
+    """Complete the name of a method."""
+    from graphprox.methods.base import METHODS
+
+    return _matching(sorted(METHODS), incomplete)
+
+
+def complete_preset(context: typer.Context, incomplete: str) -> list[str]:
+    """Complete the name of a preset of the method that was given before."""
+    from graphprox.methods.base import AUTO, METHODS
+
+    found = METHODS.get(context.params.get("method", "ft-gcl"))
+    return _matching([AUTO, *(found.preset_names() if found else ())], incomplete)
+
+
+# -- reading a graph ------------------------------------------------------------------------------------------------
 
 GraphArgument = Annotated[
     str,
     typer.Argument(
         metavar="GRAPH",
-        help="A data set's name, pyg:CLASS:NAME for any other of PyG's, or a file.",
-        autocompletion=_names,
+        help="Name of a data set, pyg:CLASS:NAME for another one of PyG, or a file.",
+        autocompletion=complete_dataset,
         show_default=False,
     ),
 ]
@@ -30,7 +59,7 @@ DataOption = Annotated[
         "--data",
         metavar="DIR",
         envvar="GRAPHPROX_DATA",
-        help="Directory of data sets; it is only read. Without it they are downloaded.",
+        help="Directory of data sets, read only. Without it they are downloaded.",
         show_default=False,
     ),
 ]
@@ -39,24 +68,19 @@ FeaturesOption = Annotated[
     typer.Option(
         "--features",
         metavar="FILE",
-        help="Features of a graph from a file: CSV, TSV, Parquet, NPZ, NPY or svmlight, joined by id.",
+        help="Features, joined by node id: CSV, TSV, Parquet, NPZ, NPY or svmlight.",
         show_default=False,
     ),
 ]
 LabelsOption = Annotated[
     Path | None,
-    typer.Option(
-        "--labels",
-        metavar="FILE",
-        help="Labels of a graph from a file, in the same formats.",
-        show_default=False,
-    ),
+    typer.Option("--labels", metavar="FILE", help="Labels, in the same formats.", show_default=False),
 ]
 DirectedOption = Annotated[
     bool | None,
     typer.Option(
         "--directed/--undirected",
-        help="Whether edges of a file go one way; undirected unless the file says otherwise.",
+        help="Whether the edges of a file are directed. [default: undirected, unless the file records it]",
         show_default=False,
     ),
 ]
@@ -64,27 +88,217 @@ HeaderOption = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first row of a text file names the columns; told from the rows where it can be.",
+        help="Whether the first row of a text file names its columns. [default: detected]",
         show_default=False,
     ),
 ]
-MethodOption = Annotated[str, typer.Option("--method", help="One of those that `graphprox methods` lists.")]
-PresetOption = Annotated[
-    str, typer.Option("--preset", help="Settings for a data set; auto goes by the graph's name, or is default.")
-]
-ChangeOption = Annotated[
-    list[str] | None,
+
+
+@dataclass(frozen=True)
+class GraphSource:
+    """A graph as it was named on the command line."""
+
+    name: str
+    features: Path | None = None
+    labels: Path | None = None
+    directed: bool | None = None
+    header: bool | None = None
+    data: Path | None = None
+
+    def load(self) -> Dataset:
+        """Load the graph."""
+        return load(
+            self.name,
+            data=self.data,
+            features=self.features,
+            labels=self.labels,
+            directed=self.directed,
+            header=self.header,
+        )
+
+
+def reads_graph(*, labels: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the argument GRAPH and the options for reading it.
+
+    The command's parameter ``source`` receives them as a `GraphSource`. The options come after its own.
+
+    Parameters
+    ----------
+    labels : bool, default=True
+        Whether there is an option for labels.
+    """
+    options: dict[str, Any] = {
+        "features": FeaturesOption,
+        "labels": LabelsOption,
+        "directed": DirectedOption,
+        "header": HeaderOption,
+        "data": DataOption,
+    }
+    if not labels:
+        del options["labels"]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def wrapped(**given: Any) -> None:
+            source = GraphSource(given.pop("graph"), **{name: given.pop(name) for name in options})
+            command(source=source, **given)
+
+        hints = get_type_hints(command, include_extras=True)
+        own = [
+            each.replace(annotation=hints[each.name], kind=inspect.Parameter.KEYWORD_ONLY)
+            for each in inspect.signature(command).parameters.values()
+            if each.name != "source"
+        ]
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        graph = inspect.Parameter("graph", keyword, annotation=GraphArgument)
+        added = [
+            inspect.Parameter(name, keyword, default=None, annotation=_with_panel(each, "Reading the graph"))
+            for name, each in options.items()
+        ]
+        wrapped.__signature__ = inspect.Signature([graph, *own, *added])  # type: ignore[attr-defined]
+        wrapped.__annotations__ = {}
+        return wrapped
+
+    return decorate
+
+
+def _with_panel(option: Any, title: str) -> Any:
+    """Return an option that help shows under a title of its own."""
+    kind, declared = get_args(option)
+    declared = copy(declared)
+    declared.rich_help_panel = title
+    return Annotated[kind, declared]
+
+
+# -- methods and their settings -------------------------------------------------------------------------------------
+
+MethodOption = Annotated[
+    str,
     typer.Option(
-        "--set", metavar="NAME=VALUE", help="Change one setting: --set encoder.width=256.", show_default=False
+        "--method", metavar="NAME", help="A method that `graphprox methods` lists.", autocompletion=complete_method
     ),
 ]
-CacheOption = Annotated[bool, typer.Option("--cache/--no-cache", help="Whether to use rankings made before.")]
-SeedOption = Annotated[
-    int, typer.Option("--seed", min=0, help="What chance draws from: the same seed, the same bytes.")
+PresetOption = Annotated[
+    str,
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        help="Settings for a data set; auto takes those of GRAPH, if there are some.",
+        autocompletion=complete_preset,
+    ),
 ]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Change a setting, as in `--set temperature=0.2`; can be repeated. `graphprox methods NAME` lists them.",
+        show_default=False,
+    ),
+]
+DimOption = Annotated[
+    int | None,
+    typer.Option(
+        "--dim", metavar="N", help="Size of the embedding. [default: that of the method or preset]", show_default=False
+    ),
+]
+EpochsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--epochs", metavar="N", help="Number of epochs. [default: that of the method or preset]", show_default=False
+    ),
+]
+
+# What --set must not change, as there is an option for it.
+_OPTIONS = {
+    "random_state": "--seed",
+    "seed": "--seed",
+    "preset": "--preset",
+    "method": "--method",
+    "name": "--method",
+    "dataset": "GRAPH",
+}
+
+
+def parse_setting(text: str, *, options: Mapping[str, str] = _OPTIONS) -> tuple[str, Any]:
+    """Return name and value of ``NAME=VALUE``.
+
+    Parameters
+    ----------
+    text : str
+    options : mapping of str to str
+        Names that are refused, and the option that replaces each.
+    """
+    from graphprox._utils.toml import parse_override
+
+    name, value = parse_override(text)
+    if name in options:
+        raise ParameterError(f"a setting must not be {name!r}; use {options[name]} instead")
+    return name, value
+
+
+def collect_settings(
+    changes: list[str] | None,
+    *,
+    method: str = "ft-gcl",
+    dim: int | None = None,
+    epochs: int | None = None,
+    options: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return the settings that ``--set``, ``--dim`` and ``--epochs`` give; the last two take precedence.
+
+    Parameters
+    ----------
+    changes : list of str, optional
+        Settings as ``NAME=VALUE``.
+    method : str
+        Name of the method, which must have what ``dim`` and ``epochs`` set.
+    dim, epochs : int, optional
+    options : mapping of str to str, optional
+        Further names that ``--set`` must not change, and the option for each.
+    """
+    settings = dict(parse_setting(each, options={**_OPTIONS, **(options or {})}) for each in changes or ())
+    for option, name, value in (("--dim", "n_components", dim), ("--epochs", "epochs", epochs)):
+        if value is not None:
+            _check_has(method, name, option)
+            settings[name] = value
+    return settings
+
+
+def _check_has(method: str, name: str, option: str) -> None:
+    from graphprox.methods.base import METHODS
+
+    if name not in METHODS.lookup(method).parameters():
+        raise ParameterError(
+            f"{option} needs a method that has the setting {name}; got --method {method}: leave it out"
+        )
+
+
+# -- others ---------------------------------------------------------------------------------------------------------
+
+CacheOption = Annotated[bool, typer.Option("--cache/--no-cache", help="Whether to cache rankings of views on disk.")]
+SeedOption = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Random seed.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-VerboseOption = Annotated[bool, typer.Option("--verbose", help="Show the traceback of an error.")]
-# What settings are chosen on: splits that nothing is reported on.
-FirstSplitOption = Annotated[int, typer.Option("--first-split", min=0, help="The seed of the first of them.")]
-TrainOption = Annotated[float, typer.Option("--train", help="The share of nodes to learn from.")]
-ValidationOption = Annotated[float, typer.Option("--validation", help="The share of nodes to count on.")]
+# Settings are selected on splits that no result is reported on.
+FirstSplitOption = Annotated[
+    int, typer.Option("--first-split", metavar="N", min=0, help="Random seed of the first split.")
+]
+TrainOption = Annotated[float, typer.Option("--train", metavar="SHARE", help="Share of the nodes to train on.")]
+ValOption = Annotated[float, typer.Option("--val", metavar="SHARE", help="Share of the nodes to validate on.")]
+SplitsOption = Annotated[int, typer.Option("--splits", metavar="N", min=1, help="Number of random splits.")]
+
+# -- spellings of version 0.1 ---------------------------------------------------------------------------------------
+
+RENAMED_OPTIONS = {"--steps": "--epochs", "--validation": "--val"}
+
+
+def check_spelling(arguments: list[str]) -> None:
+    """Raise a `ParameterError` that names the new spelling of an option of version 0.1."""
+    for argument in arguments:
+        option = argument.partition("=")[0]
+        if option == "--":
+            return
+        if option in RENAMED_OPTIONS:
+            raise ParameterError(f"{option} is {RENAMED_OPTIONS[option]} since version 0.2")
+    if "--verbose" in arguments and arguments.index("--verbose") > 0:
+        raise ParameterError("--verbose comes before the command since version 0.2: graphprox --verbose COMMAND")

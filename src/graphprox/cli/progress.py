@@ -1,25 +1,26 @@
-"""Progress of long work, on stderr: a bar for each stage, gone when the stage is done."""
+"""Progress bars on stderr, one for each stage of long work."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
+import rich.progress
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 
-
-class Show(Protocol):
-    """Shows how far a stage of the work is; a note, such as the loss, may stand beside it."""
-
-    def __call__(self, stage: str, done: int, total: int, note: str = "") -> None:
-        """Show that so much of a stage is done."""
+from graphprox._utils.progress import Progress
 
 
 @contextmanager
-def shown_progress(title: str) -> Iterator[Show]:
-    """A callable (stage, done, total) that shows how far the work is; silent where stderr is no terminal."""
+def progress_bars(title: str) -> Iterator[Progress]:
+    """Open progress bars; they are silent if stderr is no terminal, and disappear at the end.
+
+    Parameters
+    ----------
+    title : str
+        Text before the name of the stage.
+    """
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -27,7 +28,7 @@ def shown_progress(title: str) -> Iterator[Show]:
         TextColumn("{task.percentage:.0f} %"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+    with rich.progress.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         tasks: dict[str, TaskID] = {}
 
         def show(stage: str, done: int, total: int, note: str = "") -> None:

@@ -1,4 +1,4 @@
-"""graphprox tune: which settings to take."""
+"""graphprox tune: select settings by validation accuracy."""
 
 from __future__ import annotations
 
@@ -9,101 +9,87 @@ from typing import Annotated, Any
 
 import typer
 
+from graphprox._utils.progress import report_progress
 from graphprox.cli.options import (
-    ChangeOption,
-    DataOption,
-    DirectedOption,
-    FeaturesOption,
     FirstSplitOption,
-    GraphArgument,
-    HeaderOption,
+    GraphSource,
     JsonOption,
-    LabelsOption,
     MethodOption,
     PresetOption,
     SeedOption,
+    SetOption,
+    SplitsOption,
     TrainOption,
-    ValidationOption,
-    VerboseOption,
+    ValOption,
+    collect_settings,
+    parse_setting,
+    reads_graph,
 )
-from graphprox.cli.progress import shown_progress
+from graphprox.cli.progress import progress_bars
 from graphprox.errors import ParameterError
-from graphprox.loading import load
 
 
-def tune(
-    graph: GraphArgument,
+@reads_graph()
+def tune_settings(
+    source: GraphSource,
     over: Annotated[
         list[str],
-        typer.Option("--over", metavar="NAME=VALUE,...", help="A setting, and values to try.", show_default=False),
+        typer.Option("--over", metavar="NAME=VALUE,...", help="A setting and the values to try.", show_default=False),
     ],
     method: MethodOption = "ft-gcl",
     preset: PresetOption = "auto",
-    change: ChangeOption = None,
-    splits: Annotated[int, typer.Option("--splits", min=1, help="Over how many random splits.")] = 5,
+    changes: SetOption = None,
+    splits: SplitsOption = 5,
     first_split: FirstSplitOption = 1000,
     train: TrainOption = 0.1,
-    validation: ValidationOption = 0.1,
+    val: ValOption = 0.1,
     seed: SeedOption = 0,
-    features: FeaturesOption = None,
-    labels: LabelsOption = None,
-    directed: DirectedOption = None,
-    header: HeaderOption = None,
-    data: DataOption = None,
     as_json: JsonOption = False,
-    verbose: VerboseOption = False,  # noqa: ARG001 - main looks at it
 ) -> None:
-    """Print the accuracy on validation nodes with each of several settings of a method, and which is best.
+    """Print the validation accuracy of a method with each of several settings, and the best.
 
-    A logistic regression learns from 10 % of the nodes and is counted on another 10 %; what learns classes by itself is
-    trained on each split. The other 80 % decide nothing, and splits begin at seed 1000, so that nothing is chosen by
-    what results are reported on. With several --over, all combinations are tried.
+    A logistic regression is trained on 10 % of the nodes and evaluated on another 10 %; semi-supervised methods are
+    trained on each split. The other 80 % are not used. Splits begin at seed 1000, so that nothing is selected on
+    splits that results are reported on. With several --over, all combinations are tried.
 
     Examples:
 
-    - `graphprox tune synthetic --method gcn --over weight_decay=5e-4,5e-5 --over width=16,64`
+    - `graphprox tune synthetic --method gcn --over weight_decay=5e-4,5e-5 --over hidden_channels=16,64`
     - `graphprox tune Cora --data DIR --method dgi --over patience=20,50 --splits 3`
-    - `graphprox tune edges.csv --features words.npz --labels classes.csv --over encoder.width=128,256 --set steps=100`
+    - `graphprox tune edges.csv --features words.npz --labels classes.csv --over n_components=128,256 --set epochs=100`
     """
-    from graphprox.experiments.tuning import combinations, splits_to_choose_by
-    from graphprox.experiments.tuning import tune as trials_of
-    from graphprox.methods.registry import method_for
-    from graphprox.training.tables import parsed_override
+    from graphprox.model_selection import make_candidates, selection_splits, tune
 
-    fixed = dict(map(parsed_override, change or ()))
-    makers = [
-        (changes, method_for(method, dataset=graph, preset=preset, overrides={**fixed, **changes}))
-        for changes in combinations(_values(over))
-    ]  # a wrong name is told before anything is read
-    loaded = load(graph, data=data, features=features, labels=labels, directed=directed, header=header).graph
-    drawn = splits_to_choose_by(loaded, splits, first=first_split, train=train, validation=validation)
+    fixed = collect_settings(changes)
+    # A wrong name is reported before anything is read.
+    candidates = make_candidates(method, _parse_grid(over), preset=preset, dataset=source.name, **fixed)
+    graph = source.load().graph
+    selected = selection_splits(graph, splits, random_state=first_split, train=train, val=val)
     best = None
-    with shown_progress(graph) as show:
-        for trial in trials_of(loaded, makers, drawn, seed=seed, progress=show):
-            best = trial if best is None or trial.accuracy > best.accuracy else best
+    with progress_bars(source.name) as show, report_progress(show):
+        for result in tune(graph, candidates, selected, random_state=seed):
+            best = result if best is None or result.accuracy > best.accuracy else best
             if as_json:
-                print(json.dumps(asdict(trial)), flush=True)
+                print(json.dumps(asdict(result)), flush=True)
             else:
-                figures = f"{100 * trial.accuracy:.2f} ± {100 * trial.deviation:.2f} %  {trial.seconds:8.1f} s"
-                print(f"{figures}  {_said(trial.settings)}", flush=True)
+                accuracy = f"{100 * result.accuracy:.2f} ± {100 * result.std:.2f} %"
+                print(f"{accuracy}  {result.seconds:8.1f} s  {_to_options(result.settings)}", flush=True)
     if best is not None and not as_json:
-        print(f"best: {_said(best.settings)}")
+        print(f"best: {_to_options(best.settings)}")
 
 
-def _values(texts: list[str]) -> dict[str, list[Any]]:
-    """The values of each setting; a setting that is named twice has the values of both."""
-    from graphprox.training.tables import parsed_override
-
-    values: dict[str, list[Any]] = {}
+def _parse_grid(texts: list[str]) -> dict[str, list[Any]]:
+    """Return the values of each setting; a setting that is named twice has the values of both."""
+    grid: dict[str, list[Any]] = {}
     for text in texts:
-        name, equals, listed = text.partition("=")
-        if not (equals and all(part.strip() for part in listed.split(","))):
-            raise ParameterError(f"--over must be NAME=VALUE,VALUE..., such as width=16,64; got {text!r}")
-        for part in listed.split(","):
-            key, value = parsed_override(f"{name}={part}")
-            values.setdefault(key, []).append(value)
-    return values
+        name, equals, values = text.partition("=")
+        if not (equals and all(part.strip() for part in values.split(","))):
+            raise ParameterError(f"--over must be NAME=VALUE,VALUE..., such as n_components=16,64; got {text!r}")
+        for part in values.split(","):
+            key, value = parse_setting(f"{name}={part}")
+            grid.setdefault(key, []).append(value)
+    return grid
 
 
-def _said(settings: Mapping[str, Any]) -> str:
+def _to_options(settings: Mapping[str, Any]) -> str:
     return " ".join(f"--set {name}={value}" for name, value in settings.items())

@@ -1,4 +1,4 @@
-"""graphprox views: which nodes are near each node, written to files, and what such views are like."""
+"""graphprox views: the nearest nodes of every node by each view, written to files, with statistics."""
 
 from __future__ import annotations
 
@@ -12,42 +12,27 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from graphprox.cli.options import (
-    CacheOption,
-    DataOption,
-    DirectedOption,
-    FeaturesOption,
-    GraphArgument,
-    HeaderOption,
-    JsonOption,
-    LabelsOption,
-    SeedOption,
-    VerboseOption,
-)
-from graphprox.cli.progress import shown_progress
-from graphprox.graph import Graph
-from graphprox.io.files import writable_folder
-from graphprox.loading import load
-from graphprox.memory import peak_memory
+from graphprox._utils.memory import peak_memory
+from graphprox.cli.options import CacheOption, GraphSource, JsonOption, SeedOption, reads_graph
+from graphprox.cli.progress import progress_bars
+from graphprox.graph.graph import Graph
+from graphprox.io.files import make_writable_folder
 
 HOMOPHILY_K = 6  # as in the paper's table
 
 
-def views(
-    graph: GraphArgument,
+@reads_graph()
+def write_views(
+    source: GraphSource,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the rankings.", show_default=False)],
-    k_max: Annotated[int, typer.Option("--k-max", min=1, help="How many neighbours to rank.")] = 10,
+    k_max: Annotated[int, typer.Option("--k-max", metavar="N", min=1, help="Number of neighbors to rank.")] = 10,
     seed: SeedOption = 0,
-    every: Annotated[bool, typer.Option("--all", help="Rank the neighbourhood view too.")] = False,
-    engine: Annotated[str, typer.Option("--engine", help="What searches; auto chooses by size.")] = "auto",
+    every: Annotated[bool, typer.Option("--all", help="Rank every registered view.")] = False,
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="NAME", help="Nearest-neighbor search; auto selects it by size.")
+    ] = "auto",
     cache: CacheOption = True,
-    features: FeaturesOption = None,
-    labels: LabelsOption = None,
-    directed: DirectedOption = None,
-    header: HeaderOption = None,
-    data: DataOption = None,
     as_json: JsonOption = False,
-    verbose: VerboseOption = False,  # noqa: ARG001 - main looks at it
 ) -> None:
     """Rank the nearest nodes of every node by features and by local structure.
 
@@ -58,32 +43,35 @@ def views(
     - `graphprox views Cora --data DIR --out views`
     - `graphprox views edges.csv --features words.npz --out views --k-max 20 --all --json`
     """
-    folder = writable_folder(out)
-    loaded = load(graph, data=data, features=features, labels=labels, directed=directed, header=header)
-    names = ("feature", "topology", "neighbourhood") if every else ("feature", "topology")
-    rows = {}
-    for name in names:
-        rows[name] = _made(loaded.graph, name, folder, k_max=k_max, seed=seed, engine=engine, cache=cache)
+    from graphprox.views import VIEWS
+
+    folder = make_writable_folder(out)
+    dataset = source.load()
+    names = sorted(VIEWS) if every else ["feature", "topology"]
+    rows = {
+        name: _write_view(dataset.graph, name, folder, k_max=k_max, random_state=seed, engine=engine, cache=cache)
+        for name in names
+    }
     if as_json:
         print(json.dumps(rows, indent=2))
     else:
-        Console(highlight=False, emoji=False).print(_table(loaded.name, rows))
+        Console(highlight=False, emoji=False).print(_table(dataset.name, rows))
 
 
-def _made(graph: Graph, name: str, folder: Path, **how: Any) -> dict[str, Any]:
-    """Rank one view, write it, and tell what it is like."""
-    from graphprox.proximity import homophily_at, quality, rank_view
+def _write_view(graph: Graph, name: str, folder: Path, **options: Any) -> dict[str, Any]:
+    """Rank one view, write it, and return its statistics."""
+    from graphprox.views import homophily_at, rank_view, view_statistics
 
-    began = time.perf_counter()
-    with shown_progress(name) as progress:
-        ranking = rank_view(graph, name, progress=progress, **how)
-    seconds = time.perf_counter() - began
+    start = time.perf_counter()
+    with progress_bars(name) as progress:
+        ranking = rank_view(graph, name, progress=progress, **options)
+    seconds = time.perf_counter() - start
     path = folder / f"{name}.npz"
     ranking.save(path)
     peak = peak_memory()
     return {
         "file": str(path),
-        **dataclasses.asdict(quality(ranking, graph)),
+        **dataclasses.asdict(view_statistics(ranking, graph)),
         "homophily": homophily_at(ranking, graph, k=min(HOMOPHILY_K, ranking.k_max)),
         "engine": ranking.engine,
         "recall": ranking.recall,
@@ -92,13 +80,13 @@ def _made(graph: Graph, name: str, folder: Path, **how: Any) -> dict[str, Any]:
     }
 
 
-# What a row of the table is called, and how its value is written.
+# Title and format of each row of the table.
 _ROWS = {
-    "edges": ("edges", "{:,}"),
-    "reciprocity": ("listed in turn", "{:.1%}"),
-    "largest_in_degree": ("listed most often", "{:,} times"),
-    "unlisted": ("listed by nobody", "{:.1%}"),
-    "overlap": ("in the graph too", "{:.1%}"),
+    "num_edges": ("edges", "{:,}"),
+    "reciprocity": ("reciprocal", "{:.1%}"),
+    "max_in_degree": ("largest in-degree", "{:,}"),
+    "zero_in_degree": ("in-degree 0", "{:.1%}"),
+    "overlap": ("also edges of the graph", "{:.1%}"),
     "homophily": ("homophily, k = 6", "{:.3f}"),
     "engine": ("search", "{}"),
     "recall": ("recall", "{:.3f}"),

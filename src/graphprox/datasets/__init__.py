@@ -1,8 +1,9 @@
-"""The named benchmark graphs, their public splits, and the embedded default."""
+"""The named benchmark graphs with their public splits, and the built-in synthetic graph."""
 
-from graphprox.datasets.catalogue import CATALOGUE, Entry
+from graphprox.datasets.catalog import CATALOG, CatalogEntry
 from graphprox.datasets.dataset import Dataset
+from graphprox.datasets.loading import load
 from graphprox.datasets.named import load_dataset
-from graphprox.datasets.synthetic import synthetic
+from graphprox.datasets.synthetic_graph import synthetic
 
-__all__ = ["CATALOGUE", "Dataset", "Entry", "load_dataset", "synthetic"]
+__all__ = ["CATALOG", "CatalogEntry", "Dataset", "load", "load_dataset", "synthetic"]

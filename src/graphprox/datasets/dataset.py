@@ -1,4 +1,4 @@
-"""Dataset: a graph with a name and the splits that were published with it."""
+"""The `Dataset`: a graph with a name and its published splits."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from graphprox.graph import Graph
-from graphprox.splits import NodeSplit
+from graphprox.graph.graph import Graph
+from graphprox.graph.splits import NodeSplit
 
 Splits = Mapping[str, tuple[NodeSplit, ...]]
 NO_SPLITS: Splits = MappingProxyType({})
@@ -15,7 +15,24 @@ NO_SPLITS: Splits = MappingProxyType({})
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A graph, its name, and its public splits by the name of the protocol: ``splits["public"][0]``."""
+    """A graph with a name and its published splits.
+
+    Attributes
+    ----------
+    name : str
+        Name of the data set, or path of the file.
+    graph : Graph
+        The graph.
+    splits : mapping of str to tuple of NodeSplit
+        Published splits by the name of the protocol, such as ``splits["public"][0]``.
+
+    Examples
+    --------
+    >>> from graphprox import load
+    >>> dataset = load("synthetic")
+    >>> dataset.name, dataset.graph.num_nodes, dict(dataset.splits)
+    ('synthetic', 840, {})
+    """
 
     name: str
     graph: Graph

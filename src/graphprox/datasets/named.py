@@ -1,4 +1,4 @@
-"""load_dataset: a data set by its name."""
+"""Loading of data sets by name."""
 
 from __future__ import annotations
 
@@ -8,38 +8,64 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-from graphprox.datasets.catalogue import CATALOGUE
+from graphprox.datasets.catalog import CATALOG
 from graphprox.datasets.dataset import Dataset
 from graphprox.datasets.pyg import PREFIX, load_pyg
-from graphprox.datasets.source import raw_folder
-from graphprox.datasets.synthetic import synthetic
+from graphprox.datasets.source import get_raw_folder
+from graphprox.datasets.synthetic_graph import synthetic
 from graphprox.errors import DatasetError, GraphproxError
 
 SYNTHETIC = "synthetic"
 
 
 def is_dataset_name(spec: str) -> bool:
-    """Whether the words name a data set, be it at hand or not."""
-    return spec in CATALOGUE or spec.partition(":")[0] == SYNTHETIC or spec.startswith(PREFIX)
+    """Check whether a string is the name of a data set, available or not.
+
+    Parameters
+    ----------
+    spec : str
+        A name or a path.
+
+    Returns
+    -------
+    bool
+    """
+    return spec in CATALOG or spec.partition(":")[0] == SYNTHETIC or spec.startswith(PREFIX)
 
 
 def load_dataset(name: str, *, data: str | Path | None = None) -> Dataset:
-    """Load a data set by its name; its files come from ``data``, from GRAPHPROX_DATA, or by download.
+    """Load a data set by name.
 
-    A name is one of `CATALOGUE`, ``pyg:CLASS:NAME`` for any other of PyG's, or ``synthetic``, which may carry
-    parameters of `synthetic`.
+    Parameters
+    ----------
+    name : str
+        A name in `CATALOG`; ``pyg:CLASS:NAME`` for any other data set of PyG; or ``synthetic``, optionally with
+        parameters of `synthetic` as in ``synthetic:nodes=300,seed=1``.
+    data : str or Path, default=None
+        Directory of data sets; ``GRAPHPROX_DATA`` if None. Files that are not there are downloaded to the cache.
 
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DatasetError
+        If the name is unknown, or the files are neither available nor downloadable.
+
+    Examples
+    --------
     >>> load_dataset("synthetic:nodes=300,seed=1").graph.num_nodes
     300
     """
     if name.startswith(PREFIX):
         return load_pyg(name, data)
     if name.partition(":")[0] == SYNTHETIC:
-        return Dataset(name, synthetic(**_parameters(name)))
-    if name not in CATALOGUE:
-        raise DatasetError(f"{name!r} is not a data set; {did_you_mean(name)}")
-    entry = CATALOGUE[name]
-    folder = raw_folder(entry, data)
+        return Dataset(name, synthetic(**_parse_parameters(name)))
+    if name not in CATALOG:
+        raise DatasetError(f"{name!r} is not a data set; {suggest_dataset(name)}")
+    entry = CATALOG[name]
+    folder = get_raw_folder(entry, data)
     try:
         graph, splits = entry.read(folder)
     except GraphproxError:
@@ -50,24 +76,37 @@ def load_dataset(name: str, *, data: str | Path | None = None) -> Dataset:
     return Dataset(name, graph, splits)
 
 
-def did_you_mean(name: str) -> str:
-    """A question that names the nearest data set; where none is near, what lists them all."""
-    by_lower = {known.lower(): known for known in [*CATALOGUE, SYNTHETIC]}
+def suggest_dataset(name: str) -> str:
+    """Suggest the data set with the most similar name, or the command that lists all of them.
+
+    Parameters
+    ----------
+    name : str
+        An unknown name.
+
+    Returns
+    -------
+    str
+    """
+    by_lower = {known.lower(): known for known in [*CATALOG, SYNTHETIC]}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1)
     return f"did you mean {by_lower[near[0]]}?" if near else "`graphprox datasets` lists them"
 
 
-def _parameters(spec: str) -> dict[str, Any]:
-    """The parameters of ``synthetic:nodes=1000,noise=0.5``."""
-    defaults = {name: each.default for name, each in inspect.signature(synthetic).parameters.items()}
+def _parse_parameters(name: str) -> dict[str, Any]:
+    """Parse the parameters of a name such as ``synthetic:nodes=1000,noise=0.5``."""
+    defaults = {each.name: each.default for each in inspect.signature(synthetic).parameters.values()}
+    defaults["seed"] = defaults.pop("random_state")
     parameters: dict[str, Any] = {}
-    for part in filter(None, spec.partition(":")[2].split(",")):
-        name, _, value = part.partition("=")
-        if name not in defaults:
-            raise DatasetError(f"synthetic takes the parameters {', '.join(defaults)}; got {name!r}")
+    for part in filter(None, name.partition(":")[2].split(",")):
+        key, _, value = part.partition("=")
+        if key not in defaults:
+            raise DatasetError(f"synthetic takes the parameters {', '.join(defaults)}; got {key!r}")
         try:
-            parameters[name] = type(defaults[name])(value)
+            parameters[key] = type(defaults[key])(value)
         except ValueError:
-            kind = "a whole number" if isinstance(defaults[name], int) else "a number"
-            raise DatasetError(f"the parameter {name} of synthetic must be {kind}; got {value!r}") from None
+            kind = "an integer" if isinstance(defaults[key], int) else "a number"
+            raise DatasetError(f"the parameter {key} of synthetic must be {kind}; got {value!r}") from None
+    if "seed" in parameters:
+        parameters["random_state"] = parameters.pop("seed")
     return parameters

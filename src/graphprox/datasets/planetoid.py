@@ -1,7 +1,7 @@
-"""Planetoid's files: Cora, CiteSeer, PubMed.
+"""Reader of the Planetoid files: Cora, CiteSeer, PubMed.
 
-They are Python pickles, as published. A pickle can run any code, so they are read by an unpickler that knows arrays,
-sparse matrices and lists, and refuses all else. PyG's reader loads any pickle, and makes the words dense.
+They are published as Python pickles, which could run any code. They are therefore read by an unpickler that only
+accepts arrays, sparse matrices and lists. PyG's reader loads any pickle, and makes the features dense.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphprox.arrays import IntArray
+from graphprox._utils.arrays import IntArray
 from graphprox.datasets.dataset import Splits
 from graphprox.errors import DatasetError
-from graphprox.graph import Graph
-from graphprox.splits import NodeSplit
+from graphprox.graph.graph import Graph
+from graphprox.graph.splits import NodeSplit
 
-_reconstruct = np.empty(0).__reduce__()[0]  # what numpy itself calls to unpickle an array
-# The published files are of Python 2 and of 2016; the second spelling is that of a copy made today.
-_KNOWN: dict[tuple[str, str], Any] = {
+_reconstruct = np.empty(0).__reduce__()[0]  # which numpy calls to unpickle an array
+# The published files were written by Python 2; the second names are those of a current copy.
+_ALLOWED: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): np.ndarray,
     ("numpy", "dtype"): np.dtype,
     ("numpy.core.multiarray", "_reconstruct"): _reconstruct,
@@ -35,58 +35,70 @@ _KNOWN: dict[tuple[str, str], Any] = {
     ("__builtin__", "list"): list,
     ("builtins", "list"): list,
 }
-_VALIDATION_NODES = 500
+_NUM_VAL_NODES = 500
 
 
 class _ArrayUnpickler(pickle.Unpickler):
-    """Loads arrays, sparse matrices and lists; anything else is refused, so no code of the file's choice can run."""
+    """Unpickler that rejects everything but arrays, sparse matrices and lists."""
 
     def find_class(self, module: str, name: str) -> Any:
         try:
-            return _KNOWN[module, name]
+            return _ALLOWED[module, name]
         except KeyError:
             raise DatasetError(
-                f"a Planetoid file must hold arrays and lists alone; it asks for {module}.{name}, which could run "
-                "code, and is refused: download it again"
+                f"a Planetoid file must contain only arrays and lists; it contains {module}.{name}, which could run "
+                "code, and is rejected: download it again"
             ) from None
 
 
 def _load(path: Path) -> Any:
     with path.open("rb") as file, warnings.catch_warnings():
-        # The pickles of 2016 spell a flag of dtypes in a way that numpy now warns of.
+        # numpy warns about a dtype flag of old pickles.
         warnings.simplefilter("ignore")
         return _ArrayUnpickler(file, encoding="latin1").load()
 
 
 def read_planetoid(raw: Path) -> tuple[Graph, Splits]:
-    """The graph and its public split, with self-loops left out as PyG does."""
+    """Read a graph and its public split; self-loops are removed, as in PyG.
+
+    Parameters
+    ----------
+    raw : Path
+        Folder of the raw files.
+
+    Returns
+    -------
+    graph : Graph
+        The graph.
+    splits : dict
+        The public split.
+    """
     prefix = next(raw.glob("ind.*.graph")).name.removesuffix(".graph")
     y, tx, ty, allx, ally, graph = (
         _load(raw / f"{prefix}.{part}") for part in ("y", "tx", "ty", "allx", "ally", "graph")
     )
     test = np.loadtxt(raw / f"{prefix}.test.index", dtype=np.int64)
-    index = _edges(graph)
-    kept = index[:, index[0] != index[1]]
-    made = Graph(
-        _in_order(allx, tx, test),
-        kept,
-        y=np.asarray(_in_order(sp.csr_array(ally), sp.csr_array(ty), test).toarray().argmax(axis=1), np.int64),
+    index = _to_edge_index(graph)
+    loaded = Graph(
+        _reorder(allx, tx, test),
+        index[:, index[0] != index[1]],
+        y=np.asarray(_reorder(sp.csr_array(ally), sp.csr_array(ty), test).toarray().argmax(axis=1), np.int64),
     )
     train = np.arange(len(y))
-    split = NodeSplit(train, np.arange(len(y), len(y) + _VALIDATION_NODES), np.sort(test))
-    return made, {"public": (split,)}
+    split = NodeSplit(train, np.arange(len(y), len(y) + _NUM_VAL_NODES), np.sort(test))
+    return loaded, {"public": (split,)}
 
 
-def _edges(graph: dict[int, list[int]]) -> IntArray:
+def _to_edge_index(graph: dict[int, list[int]]) -> IntArray:
     source = np.repeat(list(graph), [len(targets) for targets in graph.values()])
     target = np.concatenate([np.asarray(targets, np.int64) for targets in graph.values()])
     return np.stack([source, target])
 
 
-def _in_order(known: Any, tested: Any, test: NDArray[np.int64]) -> sp.csr_array:
-    """The rows of all nodes: ``known`` ones first, then the ``tested`` ones where the list of test nodes says.
+def _reorder(known: Any, tested: Any, test: NDArray[np.int64]) -> sp.csr_array:
+    """Return the rows of all nodes: first ``known``, then ``tested`` at the positions of the test nodes.
 
-    CiteSeer has test nodes that the list leaves out: they are isolated, and their rows are zero.
+    CiteSeer has isolated test nodes that are missing in the list; their rows are zero.
     """
     rows = int(test.max()) + 1
     place = sp.csr_array((np.ones(len(test)), (test, np.arange(len(test)))), shape=(rows, len(test)))

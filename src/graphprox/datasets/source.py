@@ -1,4 +1,4 @@
-"""Where raw files lie: in a data directory, which is only read, or in the cache, into which PyG downloads."""
+"""Location of raw files: a data directory, which is only read, or the cache, to which PyG downloads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from graphprox.datasets.catalogue import Entry
+from graphprox.datasets.catalog import CatalogEntry
 from graphprox.errors import DatasetError
 from graphprox.io.files import cache_folder
 
@@ -19,49 +19,119 @@ DATA_VARIABLE = "GRAPHPROX_DATA"
 
 
 def data_directory(given: str | Path | None) -> Path | None:
-    """The directory of data sets that was given, or that the environment names, or None."""
+    """Return the given directory of data sets, or that of the environment variable ``GRAPHPROX_DATA``.
+
+    Parameters
+    ----------
+    given : str or Path, or None
+        Directory given by the user.
+
+    Returns
+    -------
+    Path or None
+
+    Raises
+    ------
+    DatasetError
+        If it is not a directory.
+    """
     named = given or os.environ.get(DATA_VARIABLE)
     if not named:
         return None
     directory = Path(named)
     if not directory.is_dir():
         origin = "--data" if given else DATA_VARIABLE
-        raise DatasetError(f"{origin} must name a directory of data sets; {directory} is none")
+        raise DatasetError(f"{origin} must be a directory of data sets; {directory} is not a directory")
     return directory
 
 
 def cache_directory() -> Path:
-    """Where downloads are kept: ``graphprox`` below XDG_CACHE_HOME, or below ``~/.cache``."""
+    """Return the directory of downloads, in ``XDG_CACHE_HOME`` or ``~/.cache``.
+
+    Returns
+    -------
+    Path
+    """
     return cache_folder("datasets")
 
 
-def folder_at_hand(entry: Entry, data: str | Path | None) -> Path | None:
-    """The folder of the entry's raw files, in the data directory or the cache, or None."""
+def find_raw_folder(entry: CatalogEntry, data: str | Path | None) -> Path | None:
+    """Find the folder of a data set's raw files in the data directory or the cache.
+
+    Parameters
+    ----------
+    entry : CatalogEntry
+        The data set.
+    data : str or Path, or None
+        Directory of data sets.
+
+    Returns
+    -------
+    Path or None
+    """
     directory = data_directory(data)
     places = [cache_directory()] if directory is None else [directory, cache_directory()]
     return next((place / entry.folder for place in places if (place / entry.folder).is_dir()), None)
 
 
-def raw_folder(entry: Entry, data: str | Path | None) -> Path:
-    """The folder of the entry's raw files, downloaded if they are not at hand."""
-    found = folder_at_hand(entry, data)
+def get_raw_folder(entry: CatalogEntry, data: str | Path | None) -> Path:
+    """Return the folder of a data set's raw files, and download them if necessary.
+
+    Parameters
+    ----------
+    entry : CatalogEntry
+        The data set.
+    data : str or Path, or None
+        Directory of data sets.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    DatasetError
+        If the files are neither available nor downloadable.
+    """
+    found = find_raw_folder(entry, data)
     if found is not None:
         return found
     if not entry.loader:
         raise DatasetError(
-            f"{entry.name} is not at hand, and no loader downloads it: put the files of {entry.source} into "
-            f"{entry.folder} below a directory, and name that by --data or {DATA_VARIABLE}"
+            f"{entry.name} is not available and cannot be downloaded: copy the files of {entry.source} to "
+            f"{entry.folder} in a data directory, and set --data or {DATA_VARIABLE} to it"
         )
-    with downloading(entry.name, entry.folder, data_directory(data), holding=entry.folder) as root:
-        _download(pyg_class(entry.loader[0]), root if len(entry.loader) > 1 else root / entry.name, *entry.loader[1:])
+    with download_to_cache(entry.name, entry.folder, data_directory(data), contents=entry.folder) as root:
+        _download(
+            get_pyg_class(entry.loader[0]), root if len(entry.loader) > 1 else root / entry.name, *entry.loader[1:]
+        )
     return cache_directory() / entry.folder
 
 
 @contextmanager
-def downloading(name: str, folder: str, directory: Path | None, *, holding: str) -> Iterator[Path]:
-    """A new place in the cache; its ``folder`` moves into the cache when the block ends well, whole or not at all.
+def download_to_cache(name: str, folder: str, directory: Path | None, *, contents: str) -> Iterator[Path]:
+    """Download files to the cache, atomically.
 
-    What goes wrong becomes one sentence: a data directory ``holding`` the files would do as well.
+    Parameters
+    ----------
+    name : str
+        Name of the data set, for error messages.
+    folder : str
+        Folder that is moved to the cache if the ``with`` block ends without an error.
+    directory : Path or None
+        The data directory, for error messages.
+    contents : str
+        What a data directory must contain, for error messages.
+
+    Yields
+    ------
+    Path
+        A temporary directory, in which ``folder`` is to be created.
+
+    Raises
+    ------
+    DatasetError
+        If the download fails.
     """
     cache = cache_directory()
     try:
@@ -74,17 +144,17 @@ def downloading(name: str, folder: str, directory: Path | None, *, holding: str)
                 shutil.move(Path(staging, folder), target)
     except (DatasetError, AssertionError):
         raise
-    except Exception as error:  # whatever a download can raise: it is PyG's, fsspec's and the network's choice
-        looked = f"in {directory}" if directory else "at hand"
+    except Exception as error:  # PyG, fsspec and the network may raise anything
+        where = f"in {directory}" if directory else "available"
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DatasetError(
-            f"{name} is not {looked} and cannot be downloaded ({type(error).__name__}: {reason[:120]}): connect to "
-            f"the network, or name a directory that holds {holding} by --data or {DATA_VARIABLE}"
+            f"{name} is not {where} and cannot be downloaded ({type(error).__name__}: {reason[:120]}): connect to "
+            f"the network, or set --data or {DATA_VARIABLE} to a directory that contains {contents}"
         ) from error
 
 
 class _DownloadedError(Exception):
-    """Stops PyG's loader after the download, before it makes features dense."""
+    """Stops PyG's loader after the download, before processing."""
 
 
 def _download(loader: type, root: Path, *name: str) -> None:
@@ -95,8 +165,23 @@ def _download(loader: type, root: Path, *name: str) -> None:
         type(loader.__name__, (loader,), {"process": stop})(str(root), *name)
 
 
-def pyg_class(name: str) -> type:
-    """A data set class of PyG by its name."""
+def get_pyg_class(name: str) -> type:
+    """Return a data set class of PyG by its name.
+
+    Parameters
+    ----------
+    name : str
+        Name of a class in ``torch_geometric.datasets``.
+
+    Returns
+    -------
+    type
+
+    Raises
+    ------
+    DatasetError
+        If there is no such class.
+    """
     import torch_geometric.datasets
 
     found = getattr(torch_geometric.datasets, name, None)

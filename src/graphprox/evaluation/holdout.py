@@ -1,4 +1,4 @@
-"""write_rest: a graph without its held-out edges, in a file from which it can be embedded."""
+"""Write a graph without its held-out edges, so that it can be embedded for link prediction."""
 
 from __future__ import annotations
 
@@ -11,80 +11,106 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphprox.arrays import Features, NodeIds
+from graphprox._utils.arrays import NodeIds
 from graphprox.errors import StructuralFeaturesWarning, WriteError
-from graphprox.graph import Graph
-from graphprox.io.files import written_whole
-from graphprox.splits import EdgeSplit
-from graphprox.structural import structural_features
+from graphprox.graph.graph import Graph
+from graphprox.graph.splits import EdgeSplit
+from graphprox.graph.structural import structural_features
+from graphprox.io.files import atomic_write
 
-ENDING = ".npz"
-
-
-def check_ending(path: Path) -> None:
-    """Say that another ending would not be read back, before anything is computed."""
-    if path.suffix.lower() != ENDING:
-        raise WriteError(f"the ending of a graph without held-out edges must be {ENDING}; got {path.name!r}")
+SUFFIX = ".npz"
 
 
-def write_rest(path: str | Path, whole: Graph, split: EdgeSplit) -> Path:
-    """Write what a split left of the whole graph, as an npz file that ``read_graph`` reads; whole or not at all.
+def check_suffix(path: Path) -> None:
+    """Raise unless the suffix of a path is one that :func:`write_training_graph` writes.
 
-    Nodes keep their order, ids and features, edges their weights; there are no labels. The same graph gives the same
-    bytes. The file does not say whether edges are directed: whoever reads it does.
+    Parameters
+    ----------
+    path : Path
 
+    Raises
+    ------
+    WriteError
+    """
+    if path.suffix.lower() != SUFFIX:
+        raise WriteError(f"the suffix of a graph without held-out edges must be {SUFFIX}; got {path.name!r}")
+
+
+def write_training_graph(path: str | Path, graph: Graph, split: EdgeSplit) -> Path:
+    """Write the edges of a graph that are not held out, as an npz file for :func:`graphprox.read_graph`.
+
+    Nodes keep their order, ids and features, edges keep their weights; labels are left out. Structural features, which
+    are made from all edges, are left out too, and made again from the remaining edges by the reader. The file is
+    written atomically, and the same graph gives the same bytes. It does not record whether edges are directed.
+
+    Parameters
+    ----------
+    path : str or Path
+        File with the suffix ``.npz``.
+    graph : Graph
+        The whole graph.
+    split : EdgeSplit
+        A split of its edges.
+
+    Returns
+    -------
+    Path
+        The path written to.
+
+    Raises
+    ------
+    WriteError
+        If the suffix is another, or the file cannot be written.
+
+    Examples
+    --------
     >>> from tempfile import TemporaryDirectory
     >>> from graphprox import edge_split, read_graph, synthetic
     >>> graph = synthetic()
     >>> with TemporaryDirectory() as folder:
-    ...     read_graph(write_rest(Path(folder, "rest.npz"), graph, edge_split(graph, seed=0)))
+    ...     path = write_training_graph(Path(folder, "rest.npz"), graph, edge_split(graph, random_state=0))
+    ...     read_graph(path)
     Graph(840 nodes, 2856 edges, 32 features)
     """
     path = Path(path)
-    check_ending(path)
-    arrays = {"edge_index": split.graph.edge_index, **_features_of(whole)}
+    check_suffix(path)
+    arrays = {"edge_index": split.graph.edge_index, **_feature_arrays(graph)}
     if split.graph.edge_weight is not None:
         arrays["edge_weight"] = split.graph.edge_weight
-    if whole.node_ids is not None:
-        arrays["ids"] = _plain(whole.node_ids)
-    with written_whole(path) as (staged,), zipfile.ZipFile(staged, "w") as archive:
+    if graph.node_ids is not None:
+        arrays["ids"] = _to_plain_ids(graph.node_ids)
+    with atomic_write(path) as (staged,), zipfile.ZipFile(staged, "w") as archive:
         for name, array in arrays.items():
-            # A bare ZipInfo has a date of its own, always the same, where np.savez would write today's.
+            # A bare ZipInfo has a constant date, where np.savez would write the current one.
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
     return path
 
 
-def _features_of(graph: Graph) -> dict[str, NDArray[Any]]:
-    """The arrays of the features; where they were made of the edges, the number of nodes alone.
-
-    Degrees of the whole graph would tell of the held-out edges. Whoever reads the file makes features of what is left.
-    """
-    if _are_made_of_edges(graph):
-        return {"num_nodes": np.array(graph.num_nodes)}
-    return _arrays_of(graph.x)
-
-
-def _are_made_of_edges(graph: Graph) -> bool:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StructuralFeaturesWarning)
-        made = structural_features(graph.edge_index, num_nodes=graph.num_nodes, directed=graph.directed)
+def _feature_arrays(graph: Graph) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the features; of structural ones, the number of nodes alone."""
     x = graph.x
-    return (
-        isinstance(x, sp.csr_array)
-        and x.shape == made.shape
-        and np.array_equal(x.indptr, made.indptr)
-        and np.array_equal(x.indices, made.indices)
-        and np.array_equal(x.data, made.data)
-    )
-
-
-def _arrays_of(x: Features) -> dict[str, NDArray[Any]]:
+    if _has_structural_features(graph):  # degrees of the whole graph would reveal held-out edges
+        return {"num_nodes": np.array(graph.num_nodes)}
     if isinstance(x, np.ndarray):
         return {"x": x}
     return {"attr_data": x.data, "attr_indices": x.indices, "attr_indptr": x.indptr, "attr_shape": np.array(x.shape)}
 
 
-def _plain(ids: NodeIds) -> NDArray[Any]:
-    """Ids without objects, which only a pickle could hold."""
+def _has_structural_features(graph: Graph) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StructuralFeaturesWarning)
+        structural = structural_features(graph.edge_index, num_nodes=graph.num_nodes, directed=graph.directed)
+    x = graph.x
+    return (
+        isinstance(x, sp.csr_array)
+        and x.shape == structural.shape
+        and np.array_equal(x.indptr, structural.indptr)
+        and np.array_equal(x.indices, structural.indices)
+        and np.array_equal(x.data, structural.data)
+    )
+
+
+def _to_plain_ids(ids: NodeIds) -> NDArray[Any]:
+    """Return ids as an array without objects, which could only be pickled."""
     return ids.astype(str) if ids.dtype == object else ids

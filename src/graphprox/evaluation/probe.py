@@ -1,134 +1,188 @@
-"""The linear probe: a logistic regression on a frozen embedding."""
+"""LinearProbe: a logistic regression on a frozen embedding."""
 
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
-from graphprox.arrays import IntArray
-from graphprox.evaluation.inputs import Rows, RowsLike, check_split, checked_labels, one_thread, unit_rows
+from graphprox._utils.arrays import IntArray
+from graphprox.evaluation._inputs import Rows, RowsLike, check_labels, check_split, normalize_rows, single_threaded
+from graphprox.evaluation.scores import SplitScore
 from graphprox.evaluation.span import Span
-from graphprox.splits import NodeSplit
+from graphprox.graph.splits import NodeSplit
 
-STRENGTHS = tuple(10.0**power for power in range(-2, 5))  # of the penalty, inverse, as scikit-learn's C
-PATIENCE = 2  # so many weaker penalties in a row that do no better end the search, but only
-LEARNED = 0.9  # where such a share of the training nodes is told right: a probe that still underfits may yet do better
-MOST_ITERATIONS = 400  # a fit that takes more ends the search too: weaker penalties would take longer still
-TOLERANCE = 1e-5  # of the gradient; scikit-learn's default of 1e-4 stops where predictions still change
+
+class Probe(ABC):
+    """A linear classifier that measures how well the classes of nodes can be read from an embedding."""
+
+    @abstractmethod
+    def evaluate(self, embedding: RowsLike, y: ArrayLike, split: NodeSplit) -> SplitScore:
+        """Fit on the training nodes of a split, and score on its test nodes.
+
+        Parameters
+        ----------
+        embedding : array-like or sparse matrix of shape (n_nodes, n_components)
+        y : array-like of shape (n_nodes,)
+            Labels; -1 for nodes outside the split that have none.
+        split : NodeSplit
+
+        Returns
+        -------
+        SplitScore
+        """
 
 
 @dataclass(frozen=True)
-class Score:
-    """How many nodes are told right: of the test nodes, and of those for validation, by which a probe chooses ``c``."""
+class LinearProbe(Probe):
+    """L2-regularized multinomial logistic regression on rows of unit length.
 
-    accuracy: float
-    macro_f1: float
-    validation_accuracy: float
-    c: float | None = None
+    The penalty is selected by validation accuracy, the stronger one on ties. Penalties are tried from the strongest
+    on; the search stops early after ``patience`` weaker ones without improvement, or when a fit does not converge.
 
+    Parameters
+    ----------
+    cs : tuple of float, default=(0.01, 0.1, 1, 10, 100, 1000, 10000)
+        Inverse strengths of the penalty, as ``C`` of scikit-learn, in ascending order.
+    patience : int, default=2
+        Number of penalties in a row without a better validation accuracy that end the search.
+    min_train_accuracy : float, default=0.9
+        Training accuracy below which ``patience`` does not count: a probe that underfits may still improve.
+    max_iter : int, default=400
+        Iterations of a fit. One that needs more ends the search, as weaker penalties converge more slowly still.
+    tol : float, default=1e-5
+        Tolerance of the gradient. At scikit-learn's default of 1e-4 predictions still change.
 
-def probe(embedding: RowsLike, y: ArrayLike, split: NodeSplit) -> Score:
-    """Learn classes from the training nodes by an l2-regularised logistic regression, and count on the test nodes.
-
-    Rows, which may be sparse, are scaled to length 1. The strength of the penalty is the one that does best on the
-    validation nodes, the stronger where two do; test nodes play no part in any choice. Penalties are tried from the
-    strongest on. Once nine in ten training nodes are told right, ``PATIENCE`` weaker penalties in a row that do no
-    better end the search, and so does a fit that does not converge; what would come after them is never tried.
-
+    Examples
+    --------
     >>> from graphprox import random_split, synthetic
     >>> graph = synthetic()
-    >>> score = probe(graph.x, graph.y, random_split(graph, seed=0))
-    >>> 0.4 < score.accuracy < 0.7
-    True
-    """
-    rows = unit_rows(embedding)
-    labels = checked_labels(y, rows=rows.shape[0])
-    check_split(labels, split, parts=("train", "validation", "test"))
-    with one_thread():
-        chosen = _best_on_validation(rows, labels, split)
-    return Score(*counted(chosen.predicted, labels[split.test]), validation_accuracy=chosen.right, c=chosen.strength)
-
-
-def score(predicted: ArrayLike, y: ArrayLike, split: NodeSplit) -> Score:
-    """Count how many nodes have the class that a classifier predicted of them, (nodes,).
-
-    >>> score([0, 1, 1], [0, 1, 0], NodeSplit(train=[], validation=[0], test=[1, 2])).accuracy
+    >>> score = LinearProbe().evaluate(graph.x, graph.y, random_split(graph, random_state=0))
+    >>> round(score.accuracy, 1)
     0.5
     """
-    told = np.asarray(predicted)
-    labels = checked_labels(y, rows=len(told))
-    check_split(labels, split, parts=("validation", "test"))
-    right = _share(told[split.validation] == labels[split.validation])
-    return Score(*counted(told[split.test], labels[split.test]), validation_accuracy=right)
 
+    cs: tuple[float, ...] = tuple(10.0**power for power in range(-2, 5))
+    patience: int = 2
+    min_train_accuracy: float = 0.9
+    max_iter: int = 400
+    tol: float = 1e-5
 
-def counted(predicted: IntArray, truth: IntArray) -> tuple[float, float]:
-    """Accuracy, and F1 as a mean over classes."""
-    return _share(predicted == truth), float(f1_score(truth, predicted, average="macro"))
+    def evaluate(self, embedding: RowsLike, y: ArrayLike, split: NodeSplit) -> SplitScore:
+        """Fit on the training nodes of a split, and score on its test nodes.
+
+        Parameters
+        ----------
+        embedding : array-like or sparse matrix of shape (n_nodes, n_components)
+        y : array-like of shape (n_nodes,)
+            Labels; -1 for nodes outside the split that have none.
+        split : NodeSplit
+            Labels of its test nodes are used for the score only.
+
+        Returns
+        -------
+        SplitScore
+        """
+        rows = normalize_rows(embedding)
+        labels = check_labels(y, n_rows=rows.shape[0])
+        check_split(labels, split, parts=("train", "val", "test"))
+        with single_threaded():
+            best = self._search(rows, labels, split)
+        scores = accuracy_and_f1(best.predicted, labels[split.test])
+        return SplitScore(*scores, val_accuracy=best.val_accuracy, c=best.c)
+
+    def _search(self, rows: Rows, labels: IntArray, split: NodeSplit) -> _Candidate:
+        """Return the regression that is selected by validation accuracy."""
+        regression = _Regression(rows, labels, split.train, max_iter=self.max_iter, tol=self.tol)
+        val_rows = rows[split.val]
+        best, n_without_gain = _Candidate(0, -1, np.empty(0, np.int64)), 0
+        for c in self.cs:
+            regression.fit(c)
+            val_accuracy = _accuracy(regression.predict(val_rows), labels[split.val])
+            if val_accuracy > best.val_accuracy:
+                best, n_without_gain = _Candidate(c, val_accuracy, regression.predict(rows[split.test])), 0
+            elif regression.train_accuracy >= self.min_train_accuracy:
+                n_without_gain += 1
+            if n_without_gain == self.patience or not regression.converged:
+                break
+        return best
 
 
 @dataclass(frozen=True, eq=False)
-class _Chosen:
-    strength: float
-    right: float  # of the validation nodes
+class _Candidate:
+    c: float
+    val_accuracy: float
     predicted: IntArray  # classes of the test nodes
 
 
-def _best_on_validation(rows: Rows, labels: IntArray, split: NodeSplit) -> _Chosen:
-    """The regression whose penalty serves the validation nodes best."""
-    regression, validation = _Regression(rows, labels, split.train), rows[split.validation]
-    chosen, in_vain = _Chosen(0, -1, np.empty(0, np.int64)), 0
-    for strength in STRENGTHS:
-        regression.fit(strength)
-        right = _share(regression.predict(validation) == labels[split.validation])
-        if right > chosen.right:
-            chosen, in_vain = _Chosen(strength, right, regression.predict(rows[split.test])), 0
-        elif regression.learned >= LEARNED:
-            in_vain += 1
-        if in_vain == PATIENCE or not regression.converged:
-            break
-    return chosen
-
-
 class _Regression:
-    """A logistic regression in the span of its training rows. Its intercept has no penalty, so that they are centred.
+    """A logistic regression in the span of its centered training rows, as its intercept is not regularized.
 
-    Each fit starts from the one before. From one penalty to the next weaker, that is most of the way.
+    Each fit starts from the previous one: the solutions of neighboring penalties are close.
     """
 
-    def __init__(self, rows: Rows, labels: IntArray, train: IntArray) -> None:
-        self._span, self._labels = Span.of(rows, train, centred=True), labels[train]
-        self._classifier = LogisticRegression(max_iter=MOST_ITERATIONS, tol=TOLERANCE, warm_start=True)
+    def __init__(self, rows: Rows, labels: IntArray, train: IntArray, *, max_iter: int, tol: float) -> None:
+        self._span, self._labels = Span.from_rows(rows, train, center=True), labels[train]
+        self._classifier = LogisticRegression(max_iter=max_iter, tol=tol, warm_start=True)
 
-    def fit(self, strength: float) -> None:
+    def fit(self, c: float) -> None:
         with warnings.catch_warnings():
-            # Where a fit did not converge, it is asked for below.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            self._classifier.set_params(C=strength).fit(self._span.coordinates, self._labels)
+            warnings.simplefilter("ignore", ConvergenceWarning)  # see `converged`
+            self._classifier.set_params(C=c).fit(self._span.coordinates, self._labels)
 
     @property
     def converged(self) -> bool:
-        """Whether the last fit needed no more iterations than it may take."""
-        return int(self._classifier.n_iter_.max()) < MOST_ITERATIONS
+        return bool(self._classifier.n_iter_.max() < self._classifier.max_iter)
 
     @property
-    def learned(self) -> float:
-        """The share of the training nodes that are told right."""
+    def train_accuracy(self) -> float:
         return float(self._classifier.score(self._span.coordinates, self._labels))
 
     def predict(self, rows: Rows) -> IntArray:
-        scores = self._span.scores(rows, self._classifier.coef_) + self._classifier.intercept_
-        # Of two classes there is one score, which is above 0 for the second.
+        scores = self._span.decision_function(rows, self._classifier.coef_) + self._classifier.intercept_
+        # scikit-learn has a single score for two classes, which is positive for the second.
         number = np.argmax(scores, axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.int64)
         classes: IntArray = self._classifier.classes_[number]
         return classes
 
 
-def _share(right: np.ndarray) -> float:
-    return float(np.mean(right))
+def score_predictions(predicted: ArrayLike, y: ArrayLike, split: NodeSplit) -> SplitScore:
+    """Score the predictions of a classifier on the validation and test nodes of a split.
+
+    Parameters
+    ----------
+    predicted : array-like of shape (n_nodes,)
+        Predicted classes.
+    y : array-like of shape (n_nodes,)
+        True classes.
+    split : NodeSplit
+
+    Returns
+    -------
+    SplitScore
+
+    Examples
+    --------
+    >>> score_predictions([0, 1, 1], [0, 1, 0], NodeSplit(train=[], val=[0], test=[1, 2])).accuracy
+    0.5
+    """
+    classes = np.asarray(predicted)
+    labels = check_labels(y, n_rows=len(classes))
+    check_split(labels, split, parts=("val", "test"))
+    val_accuracy = _accuracy(classes[split.val], labels[split.val])
+    return SplitScore(*accuracy_and_f1(classes[split.test], labels[split.test]), val_accuracy=val_accuracy)
+
+
+def accuracy_and_f1(predicted: NDArray[np.int64], labels: IntArray) -> tuple[float, float]:
+    """Return accuracy and macro F1."""
+    return _accuracy(predicted, labels), float(f1_score(labels, predicted, average="macro"))
+
+
+def _accuracy(predicted: IntArray, labels: IntArray) -> float:
+    return float(np.mean(predicted == labels))

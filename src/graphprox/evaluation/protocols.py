@@ -1,77 +1,140 @@
-"""Protocols: which nodes a probe learns from and is counted on, and which probe it is, by name."""
+"""Protocols of node classification: how nodes are split, and which probe is fitted. Named after their origin."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from numpy.typing import ArrayLike
-
+from graphprox._utils.random import RandomState, check_seed
+from graphprox._utils.suggestions import did_you_mean
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import GraphError, ParameterError
-from graphprox.evaluation.compat import compat_probe, compat_split
-from graphprox.evaluation.descent import descent_probe
-from graphprox.evaluation.inputs import RowsLike
-from graphprox.evaluation.probe import Score, probe
-from graphprox.graph import Graph
-from graphprox.splits import NodeSplit, random_split
+from graphprox.evaluation.dgi_probe import DGIProbe
+from graphprox.evaluation.grace_probe import GRACEProbe, grace_split
+from graphprox.evaluation.probe import LinearProbe, Probe
+from graphprox.graph.graph import Graph
+from graphprox.graph.splits import NodeSplit, random_split
+from graphprox.graph.validation import check_graph
 
-PUBLIC = "public"  # what data sets call the splits that were published with them
+PUBLIC = "public"  # key of the published splits of a data set
+_RENAMED = {"compat": "grace", "descent": "dgi"}
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """How classification is measured: the splits of a data set, and the probe.
+    """How node classification is evaluated: splits and probe.
 
-    ``draw`` makes a split of a seed; it is None where the splits come with the data.
+    Parameters
+    ----------
+    name : str
+        Name on the command line.
+    about : str
+        Description, in one line.
+    probe : Probe
+        The classifier that is fitted to the embedding.
+    make_split : callable or None
+        Called as ``make_split(graph, seed)``; None if the splits are those published with the data set.
 
-    >>> from graphprox import load
-    >>> dataset = load("synthetic")
-    >>> PROTOCOLS["random"].splits(dataset, count=2)
-    [NodeSplit(84 train, 84 validation, 672 test), NodeSplit(84 train, 84 validation, 672 test)]
+    Examples
+    --------
+    >>> from graphprox import synthetic
+    >>> PROTOCOLS["random"].splits(synthetic(), n_splits=2)
+    [NodeSplit(84 train, 84 val, 672 test), NodeSplit(84 train, 84 val, 672 test)]
     """
 
     name: str
     about: str
-    probe: Callable[[RowsLike, ArrayLike, NodeSplit], Score]
-    draw: Callable[[Graph, int], NodeSplit] | None
+    probe: Probe
+    make_split: Callable[[Graph, int], NodeSplit] | None
 
-    def splits(self, dataset: Dataset, count: int = 10, first_seed: int = 0) -> list[NodeSplit]:
-        """Splits of ``count`` seeds from ``first_seed`` on; where they come with the data, all that there are."""
-        if dataset.graph.y is None:
-            raise GraphError(f"classification needs a graph with labels; {dataset.name} has none: give them")
-        if self.draw is None:
-            return _published(dataset)
-        if not isinstance(count, int) or count < 1:
-            raise ParameterError(f"count must be a whole number from 1, or nothing is measured; got {count!r}")
-        return [self.draw(dataset.graph, first_seed + each) for each in range(count)]
+    def splits(self, graph: Graph | Dataset, n_splits: int = 10, random_state: RandomState = 0) -> list[NodeSplit]:
+        """Return the splits of a graph.
+
+        Parameters
+        ----------
+        graph : Graph or Dataset
+            Must have labels. Published splits need a `Dataset`.
+        n_splits : int, default=10
+            Number of random splits; ignored if the splits are published, as all of them are used.
+        random_state : int, RandomState, Generator or None, default=0
+            Random seed of the first split; the following ones use the following seeds.
+
+        Returns
+        -------
+        list of NodeSplit
+        """
+        checked = check_graph(graph)
+        name = graph.name if isinstance(graph, Dataset) else "the graph"
+        if checked.y is None:
+            raise GraphError(f"classification needs a graph with labels; {name} has none: give y")
+        if self.make_split is None:
+            return _published_splits(graph.splits if isinstance(graph, Dataset) else {}, name)
+        if not isinstance(n_splits, int) or n_splits < 1:
+            raise ParameterError(f"n_splits must be a positive integer; got {n_splits!r}")
+        first = check_seed(random_state)
+        return [self.make_split(checked, first + each) for each in range(n_splits)]
 
 
-def _published(dataset: Dataset) -> list[NodeSplit]:
-    if PUBLIC in dataset.splits:
-        return list(dataset.splits[PUBLIC])
-    held = f"only {', '.join(dataset.splits)}, without validation nodes" if dataset.splits else "none"
+def _published_splits(splits: Mapping[str, tuple[NodeSplit, ...]], name: str) -> list[NodeSplit]:
+    if PUBLIC in splits:
+        return list(splits[PUBLIC])
+    available = f"only {', '.join(splits)}, without validation nodes" if splits else "none"
     raise ParameterError(
-        f"public splits need a data set that has some; {dataset.name} has {held}: use the protocol random or compat"
+        f"public splits need a data set that has some; {name} has {available}: use the protocol random or grace"
     )
 
 
-def _random(graph: Graph, seed: int) -> NodeSplit:
-    return random_split(graph, seed=seed)
+def _random_split(graph: Graph, seed: int) -> NodeSplit:
+    return random_split(graph, random_state=seed)
 
 
-def _compat(graph: Graph, seed: int) -> NodeSplit:
-    return compat_split(graph, seed=seed)
+def _grace_split(graph: Graph, seed: int) -> NodeSplit:
+    return grace_split(graph, random_state=seed)
 
 
-PROTOCOLS = {
-    each.name: each
-    for each in (
-        Protocol("random", "10 % to train, 10 % to validate, 80 % to test, by seed", probe, _random),
-        Protocol("public", "the splits that were published with the data set, all of them", probe, None),
-        Protocol(
-            "compat", "10 % to train, 90 % to test, by seed, with the probe of GRACE's code", compat_probe, _compat
-        ),
-        Protocol("descent", "the public splits, with the probe of the code of DGI and others", descent_probe, None),
-    )
-}
+PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
+    {
+        each.name: each
+        for each in (
+            Protocol(
+                "random", "random splits: 10 % training, 10 % validation, 80 % test nodes", LinearProbe(), _random_split
+            ),
+            Protocol(PUBLIC, "the splits published with the data set", LinearProbe(), None),
+            Protocol(
+                "grace",
+                "random splits: 10 % training, 90 % test nodes, with the probe of GRACE's code",
+                GRACEProbe(),
+                _grace_split,
+            ),
+            Protocol("dgi", "the published splits, with the probe of the code of DGI and others", DGIProbe(), None),
+        )
+    }
+)
+
+
+def get_protocol(name: str) -> Protocol:
+    """Return the protocol of a name.
+
+    Parameters
+    ----------
+    name : {"random", "public", "grace", "dgi"}
+
+    Returns
+    -------
+    Protocol
+
+    Raises
+    ------
+    ParameterError
+        If there is no such protocol; the message suggests one.
+
+    Examples
+    --------
+    >>> get_protocol("grace").about
+    "random splits: 10 % training, 90 % test nodes, with the probe of GRACE's code"
+    """
+    if name in PROTOCOLS:
+        return PROTOCOLS[name]
+    hint = f"it is now called {_RENAMED[name]!r}" if name in _RENAMED else did_you_mean(str(name), PROTOCOLS)
+    raise ParameterError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {name!r}: {hint}")

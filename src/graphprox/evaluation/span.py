@@ -1,4 +1,4 @@
-"""Span: training rows in as few coordinates as they span, which is all that a linear probe ever weighs."""
+"""Span: training rows in the coordinates of the subspace that they span."""
 
 from __future__ import annotations
 
@@ -6,63 +6,118 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphprox.arrays import IntArray
-from graphprox.evaluation.inputs import Floats, Rows, dense
+from graphprox._utils.arrays import IntArray
+from graphprox.evaluation._inputs import Floats, Rows, to_dense
 
-NEGLIGIBLE = 1e-12  # of the largest eigenvalue: directions in which the training rows do not differ
+MIN_EIGENVALUE = 1e-12  # relative to the largest: directions in which the training rows do not vary
 
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """Training rows in few coordinates, (training nodes, rank), and the way back to the columns of the embedding.
+    """Training rows in at most as many coordinates as there are rows, and the way back to columns.
 
-    A probe's penalty keeps its weights among the training rows: what stands at right angles to all of them is never
-    weighed, and to leave it out changes nothing. A few hundred rows then have a few hundred coordinates, however many
-    columns there are, and sparse rows in thousands of columns become dense ones in hundreds.
+    The weights of an l2-regularized linear model are a combination of its training rows, so that leaving out the
+    orthogonal complement changes nothing. However wide or sparse an embedding is, a probe that is trained on a few
+    hundred rows then works with dense rows of a few hundred coordinates.
 
-    >>> span = Span.of(np.array([[3.0, 0.0, 4.0], [0.0, 0.0, 0.0]]), np.array([0]), centred=False)
-    >>> abs(span.coordinates).round(6).tolist(), abs(span.weights(np.ones((1, 1)))).round(6).tolist()
+    Parameters
+    ----------
+    coordinates : ndarray of shape (n_train, rank)
+        The training rows in the new coordinates.
+    mean : ndarray of shape (n_components,)
+        Subtracted from every row: the mean of the training rows if they are centered, zeros if not.
+    train_rows : ndarray or csr_array of shape (n_train, n_components)
+        The training rows themselves.
+    basis : ndarray of shape (n_train, rank) or None
+        Maps products with the training rows to coordinates; None if the coordinates are the columns.
+
+    Examples
+    --------
+    >>> span = Span.from_rows(np.array([[3.0, 0.0, 4.0], [0.0, 0.0, 0.0]]), np.array([0]), center=False)
+    >>> abs(span.coordinates).round(6).tolist(), abs(span.to_column_weights(np.ones((1, 1)))).round(6).tolist()
     ([[5.0]], [[0.6, 0.0, 0.8]])
     """
 
     coordinates: Floats
-    mean: Floats  # (columns,) of the training rows, if they are centred; it is taken from each row
-    fitting: Rows  # the training rows themselves
-    basis: Floats | None  # (training nodes, rank), from products with training rows to coordinates; None: all columns
+    mean: Floats
+    train_rows: Rows
+    basis: Floats | None
 
     @classmethod
-    def of(cls, rows: Rows, train: IntArray, *, centred: bool) -> Span:
-        """The span of some rows. Centred, it serves a probe whose intercept has no penalty: to it a shift is free."""
-        fitting = rows[train]
-        mean = np.asarray(fitting.mean(axis=0)).ravel() if centred else np.zeros(rows.shape[1])
+    def from_rows(cls, rows: Rows, train: IntArray, *, center: bool) -> Span:
+        """Compute the span of the training rows.
+
+        Parameters
+        ----------
+        rows : ndarray or csr_array of shape (n_nodes, n_components)
+        train : ndarray of shape (n_train,)
+            Which of the rows are for training.
+        center : bool
+            Whether to subtract their mean, as suits a model whose intercept is not regularized.
+
+        Returns
+        -------
+        Span
+        """
+        train_rows = rows[train]
+        mean = np.asarray(train_rows.mean(axis=0)).ravel() if center else np.zeros(rows.shape[1])
         if len(train) >= rows.shape[1]:
-            return cls(dense(fitting) - mean, mean, fitting, None)
-        products = dense(fitting @ fitting.T)
-        if centred:
+            return cls(to_dense(train_rows) - mean, mean, train_rows, None)
+        products = to_dense(train_rows @ train_rows.T)
+        if center:
             shift = products.mean(axis=1)
             products = products - shift - shift[:, None] + shift.mean()
         eigenvalues, directions = np.linalg.eigh(products)
-        kept = eigenvalues > NEGLIGIBLE * max(eigenvalues[-1], np.finfo(np.float64).tiny)
-        if not kept.any():  # rows that do not differ at all: a coordinate in which each stands at 0
-            nothing = np.zeros((len(train), 1))
-            return cls(nothing, mean, fitting, nothing)
+        kept = eigenvalues > MIN_EIGENVALUE * max(eigenvalues[-1], np.finfo(np.float64).tiny)
+        if not kept.any():  # identical rows: one coordinate, which is 0 for all
+            zeros = np.zeros((len(train), 1))
+            return cls(zeros, mean, train_rows, zeros)
         scale = np.sqrt(eigenvalues[kept])
-        return cls(directions[:, kept] * scale, mean, fitting, directions[:, kept] / scale)
+        return cls(directions[:, kept] * scale, mean, train_rows, directions[:, kept] / scale)
 
-    def located(self, rows: Rows) -> Floats:
-        """Any rows in these coordinates, (rows, rank)."""
-        return self.scores(rows, np.eye(self.coordinates.shape[1]))
+    def transform(self, rows: Rows) -> Floats:
+        """Return rows in these coordinates.
 
-    def weights(self, along: Floats) -> Floats:
-        """Weights along the coordinates, (classes, rank), as weights of the columns, (classes, columns)."""
+        Parameters
+        ----------
+        rows : ndarray or csr_array of shape (n_rows, n_components)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, rank)
+        """
+        return self.decision_function(rows, np.eye(self.coordinates.shape[1]))
+
+    def to_column_weights(self, weights: Floats) -> Floats:
+        """Return weights of coordinates as weights of columns.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_classes, rank)
+
+        Returns
+        -------
+        ndarray of shape (n_classes, n_components)
+        """
         if self.basis is None:
-            return along
-        # Centred, each column of the basis sums to 0, so that the mean need not be taken from the rows.
-        weights: Floats = (self.fitting.T @ (self.basis @ along.T)).T
-        return weights
+            return weights
+        # If centered, each column of the basis sums to 0, so that the mean need not be subtracted from the rows.
+        columns: Floats = (self.train_rows.T @ (self.basis @ weights.T)).T
+        return columns
 
-    def scores(self, rows: Rows, along: Floats) -> Floats:
-        """What weights along the coordinates give each of any rows, (rows, classes)."""
-        weights = self.weights(along)
-        scores: Floats = rows @ weights.T - weights @ self.mean
+    def decision_function(self, rows: Rows, weights: Floats) -> Floats:
+        """Return the scores that a linear model without intercept gives to rows.
+
+        Parameters
+        ----------
+        rows : ndarray or csr_array of shape (n_rows, n_components)
+        weights : ndarray of shape (n_classes, rank)
+            Weights of the coordinates.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        columns = self.to_column_weights(weights)
+        scores: Floats = rows @ columns.T - columns @ self.mean
         return scores

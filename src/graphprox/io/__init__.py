@@ -1,7 +1,7 @@
-"""Between a user's files and the first array, and from the last array to a user's file."""
+"""Readers and writers of graphs and embeddings."""
 
-from graphprox.io.embedding import write_embedding
-from graphprox.io.embedding_files import read_embedding
-from graphprox.io.read import read_graph
+from graphprox.io.embedding_reader import read_embedding
+from graphprox.io.embedding_writer import write_embedding
+from graphprox.io.graph_reader import read_graph
 
 __all__ = ["read_embedding", "read_graph", "write_embedding"]

@@ -1,7 +1,7 @@
-"""What belongs to nodes: features and labels, joined to them by id.
+"""Readers of node features and labels.
 
-A table begins with the node's id. A matrix (npz, npy, svmlight) names nodes by an array ``ids``, or else its row
-number is the id.
+The first column of a table is the node id. The rows of a matrix (npz, npy, svmlight) belong to the ids in an array
+``ids`` if there is one, and otherwise to the row numbers.
 """
 
 from __future__ import annotations
@@ -16,26 +16,33 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphprox.arrays import IntArray
+from graphprox._utils.arrays import IntArray
 from graphprox.errors import ReadError
-from graphprox.graph import UNKNOWN_LABEL
-from graphprox.io.arrays import NpzArrays, damage_named, opened_npz, read_npy, sparse_of
-from graphprox.io.files import ending, readable
-from graphprox.io.ids import first_repeated
-from graphprox.io.layout import WHOLE_NUMBER
+from graphprox.graph.graph import UNKNOWN_LABEL
+from graphprox.io.files import check_readable, ending
+from graphprox.io.ids import find_duplicate
+from graphprox.io.layout import INTEGER
+from graphprox.io.npy import NpzArrays, open_npz, read_npy, read_sparse, wrap_read_errors
 from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table
 
 SVMLIGHT_ENDINGS = (".svmlight", ".libsvm", ".svm")
-_NAMES_OF_FEATURES = ("x", "features", "attr_matrix", "arr_0")
-_NAMES_OF_LABELS = ("y", "labels", "label", "arr_0")
+_FEATURE_NAMES = ("x", "features", "attr_matrix", "arr_0")
+_LABEL_NAMES = ("y", "labels", "label", "arr_0")
 
-# A table that is mostly zeros is kept as what it is: a sparse matrix.
-_SPARSE_BELOW = 0.1
+_MAX_SPARSE_DENSITY = 0.1  # a table with fewer nonzeros becomes a sparse matrix
 
 
 @dataclass(frozen=True)
 class NodeFeatures:
-    """A row of features for each id."""
+    """A row of features for each id.
+
+    Attributes
+    ----------
+    ids : pyarrow.Array of shape (n_rows,)
+        Node ids.
+    x : ndarray or csr_array of shape (n_rows, n_features)
+        Features.
+    """
 
     ids: pa.Array
     x: Any
@@ -43,7 +50,17 @@ class NodeFeatures:
 
 @dataclass(frozen=True)
 class NodeLabels:
-    """A class for each id; ``names`` where classes were given by name."""
+    """A class for each id.
+
+    Attributes
+    ----------
+    ids : pyarrow.Array of shape (n_rows,)
+        Node ids.
+    y : ndarray of shape (n_rows,)
+        Classes, -1 where unknown.
+    names : tuple of str or None
+        Class names, if the file contains names.
+    """
 
     ids: pa.Array
     y: IntArray
@@ -54,13 +71,25 @@ class NodeLabels:
 
 
 def read_features(path: Path, *, header: bool | None = None) -> NodeFeatures:
-    """Read features from CSV, TSV, Parquet, NPZ, NPY or svmlight, by the file's ending."""
+    """Read features from CSV, TSV, Parquet, NPZ, NPY or svmlight, selected by the file's ending.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    header : bool, default=None
+        Whether the first row of a text file is a header; detected if None.
+
+    Returns
+    -------
+    NodeFeatures
+    """
     kind = ending(path)
     if kind in TEXT_ENDINGS + PARQUET_ENDINGS:
-        features = _features_of_table(read_table(path, ids=1, values=pa.float32(), header=header))
+        features = _features_from_table(read_table(path, ids=1, values=pa.float32(), header=header))
     elif kind == ".npz":
-        with opened_npz(path) as arrays:
-            features = _features_of_arrays(path, arrays)
+        with open_npz(path) as arrays:
+            features = _features_from_arrays(path, arrays)
     elif kind == ".npy":
         array = read_npy(path)
         features = NodeFeatures(_row_numbers(path, array), array)
@@ -69,112 +98,142 @@ def read_features(path: Path, *, header: bool | None = None) -> NodeFeatures:
         features = NodeFeatures(_row_numbers(path, matrix), matrix)
     else:
         raise _unknown_ending(path, "features")
-    repeated = first_repeated(features.ids)
-    if repeated is not None:
-        raise ReadError(f"a node must have one row of features; {path} has several for {repeated!r}")
+    duplicate = find_duplicate(features.ids)
+    if duplicate is not None:
+        raise ReadError(f"a node must have one row of features; {path} has several for {duplicate!r}")
     return features
 
 
-def _features_of_table(table: Table) -> NodeFeatures:
+def _features_from_table(table: Table) -> NodeFeatures:
     ids, *columns = table.columns
     if not columns:
-        raise ReadError(f"each row of {table.path} must hold an id and features; it holds the id alone")
+        raise ReadError(f"each row of {table.path} must contain an id and features; it contains the id alone")
     x = np.empty((len(ids), len(columns)), np.float32)
     for i, column in enumerate(columns):
-        x[:, i] = column.to_numpy(zero_copy_only=False)  # an empty cell becomes NaN, which Graph refuses by its id
-    mostly_zeros = np.count_nonzero(x) < _SPARSE_BELOW * x.size
-    return NodeFeatures(ids, sp.csr_array(x) if mostly_zeros else x)
+        x[:, i] = column.to_numpy(zero_copy_only=False)  # an empty cell becomes NaN, which Graph rejects with its id
+    is_sparse = np.count_nonzero(x) < _MAX_SPARSE_DENSITY * x.size
+    return NodeFeatures(ids, sp.csr_array(x) if is_sparse else x)
 
 
-def _features_of_arrays(path: Path, arrays: NpzArrays) -> NodeFeatures:
-    x: Any = sparse_of(arrays)
+def _features_from_arrays(path: Path, arrays: NpzArrays) -> NodeFeatures:
+    x: Any = read_sparse(arrays)
     if x is None:
-        x = sparse_of(arrays, "attr_")
+        x = read_sparse(arrays, "attr_")
     if x is None:
-        x = _only_array(path, arrays, _NAMES_OF_FEATURES)
-    return NodeFeatures(_ids_of_arrays(path, arrays, x), x)
+        x = _read_named_array(path, arrays, _FEATURE_NAMES)
+    return NodeFeatures(_read_ids(path, arrays, x), x)
 
 
 # -- labels ---------------------------------------------------------------------------------------------------------
 
 
 def read_labels(path: Path, *, header: bool | None = None) -> NodeLabels:
-    """Read one class per node from CSV, TSV, Parquet, NPZ, NPY or svmlight, by the file's ending."""
+    """Read labels from CSV, TSV, Parquet, NPZ, NPY or svmlight, selected by the file's ending.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    header : bool, default=None
+        Whether the first row of a text file is a header; detected if None.
+
+    Returns
+    -------
+    NodeLabels
+    """
     kind = ending(path)
     if kind in TEXT_ENDINGS + PARQUET_ENDINGS:
         table = read_table(path, ids=1, values=pa.string(), header=header)
         if len(table.columns) != 2:
-            raise ReadError(f"each row of {path} must hold an id and a label; it holds {len(table.columns)} cells")
-        ids, given = table.columns
+            raise ReadError(
+                f"each row of {path} must contain an id and a label; it contains {len(table.columns)} cells"
+            )
+        ids, labels = table.columns
     elif kind == ".npz":
-        with opened_npz(path) as arrays:
-            array = _only_array(path, arrays, _NAMES_OF_LABELS)
-            ids, given = _ids_of_arrays(path, arrays, array), strings(path, array)
+        with open_npz(path) as arrays:
+            array = _read_named_array(path, arrays, _LABEL_NAMES)
+            ids, labels = _read_ids(path, arrays, array), to_strings(path, array)
     elif kind == ".npy":
         array = read_npy(path)
-        ids, given = _row_numbers(path, array), strings(path, array)
+        ids, labels = _row_numbers(path, array), to_strings(path, array)
     elif kind in SVMLIGHT_ENDINGS:
-        return _labels_of_svmlight(path)
+        return _read_svmlight_labels(path)
     else:
         raise _unknown_ending(path, "labels")
-    repeated = first_repeated(ids)
-    if repeated is not None:
-        raise ReadError(f"a node must have one label; {path} has several for {repeated!r}")
-    return NodeLabels(ids, *class_numbers(given))
+    duplicate = find_duplicate(ids)
+    if duplicate is not None:
+        raise ReadError(f"a node must have one label; {path} has several for {duplicate!r}")
+    return NodeLabels(ids, *encode_labels(labels))
 
 
-def _labels_of_svmlight(path: Path) -> NodeLabels:
+def _read_svmlight_labels(path: Path) -> NodeLabels:
     _, targets = _read_svmlight(path)
     ids = _row_numbers(path, targets)
-    if set(targets) == {-1.0, 1.0}:  # the two classes of a binary task, as is the custom there: -1 is not unknown
+    if set(targets) == {-1.0, 1.0}:  # svmlight's two classes; -1 does not mean unknown
         return NodeLabels(ids, (targets > 0).astype(np.int64), ("-1", "1"))
-    return NodeLabels(ids, *class_numbers(strings(path, targets)))
+    return NodeLabels(ids, *encode_labels(to_strings(path, targets)))
 
 
-def class_numbers(given: pa.Array) -> tuple[IntArray, tuple[str, ...] | None]:
-    """Labels as class numbers; they stay as they are if all are whole numbers from -1, or else get names.
+def encode_labels(labels: pa.Array) -> tuple[IntArray, tuple[str, ...] | None]:
+    """Encode labels as class numbers; integers >= -1 are kept.
 
-    >>> class_numbers(pa.array(["b", "a", "", "b"]))
+    Parameters
+    ----------
+    labels : pyarrow.Array of str
+        Labels; an empty string is unknown.
+
+    Returns
+    -------
+    y : ndarray of shape (n_labels,)
+        Class numbers, -1 where unknown.
+    names : tuple of str or None
+        Sorted class names; None if all labels are integers.
+
+    Examples
+    --------
+    >>> encode_labels(pa.array(["b", "a", "", "b"]))
     (array([ 1,  0, -1,  1]), ('a', 'b'))
     """
-    given = pc.if_else(pc.equal(pc.utf8_trim_whitespace(given), ""), None, given)
-    if pc.all(pc.match_substring_regex(given, f"^({WHOLE_NUMBER})$")).as_py() is not False:
+    labels = pc.if_else(pc.equal(pc.utf8_trim_whitespace(labels), ""), None, labels)
+    if pc.all(pc.match_substring_regex(labels, f"^({INTEGER})$")).as_py() is not False:
         try:
-            numbers = pc.fill_null(given.cast(pa.int64()), UNKNOWN_LABEL).to_numpy(zero_copy_only=False)
+            numbers = pc.fill_null(labels.cast(pa.int64()), UNKNOWN_LABEL).to_numpy(zero_copy_only=False)
             if not len(numbers) or numbers.min() >= UNKNOWN_LABEL:
                 return numbers, None
         except pa.ArrowInvalid:
-            pass  # beyond 2^63 a number is a name
-    names = pc.unique(given).drop_null()
+            pass  # too large for int64: use them as names
+    names = pc.unique(labels).drop_null()
     names = names.take(pc.sort_indices(names))
-    codes = pc.fill_null(pc.index_in(given, value_set=names, skip_nulls=True), UNKNOWN_LABEL)
+    codes = pc.fill_null(pc.index_in(labels, value_set=names, skip_nulls=True), UNKNOWN_LABEL)
     return codes.to_numpy(zero_copy_only=False).astype(np.int64), tuple(names.to_pylist())
 
 
-# -- what features and labels share ---------------------------------------------------------------------------------
+# -- shared helpers -------------------------------------------------------------------------------------------------
 
 
 def _unknown_ending(path: Path, what: str) -> ReadError:
     known = TEXT_ENDINGS[:3] + PARQUET_ENDINGS[:1] + (".npz", ".npy") + SVMLIGHT_ENDINGS[:1]
-    return ReadError(f"the ending of a file of {what} must be one of {', '.join(known)}; got {path.name!r}")
+    return ReadError(f"the ending of a {what} file must be one of {', '.join(known)}; got {path.name!r}")
 
 
 def _row_numbers(path: Path, array: Any) -> pa.Array:
     if np.ndim(array) == 0:
-        raise ReadError(f"{path} must hold a row per node; it holds a single value")
+        raise ReadError(f"{path} must contain a row per node; it contains a single value")
     return pa.array(np.arange(np.shape(array)[0]))
 
 
-def _only_array(path: Path, arrays: NpzArrays, names: tuple[str, ...]) -> NDArray[Any]:
-    """The array of a usual name, or the only one beside ``ids``."""
+def _read_named_array(path: Path, arrays: NpzArrays, names: tuple[str, ...]) -> NDArray[Any]:
+    """Read the array with a common name, or the only one besides ``ids``."""
     others = [name for name in arrays if name != "ids"]
     name = next((name for name in names if name in arrays), others[0] if len(others) == 1 else None)
     if name is None:
-        raise ReadError(f"{path} must hold an array named {names[0]!r} or {names[1]!r}; it holds {', '.join(others)}")
+        raise ReadError(
+            f"{path} must contain an array named {names[0]!r} or {names[1]!r}; it contains {', '.join(others)}"
+        )
     return arrays[name]
 
 
-def _ids_of_arrays(path: Path, arrays: NpzArrays, rows: Any) -> pa.Array:
+def _read_ids(path: Path, arrays: NpzArrays, rows: Any) -> pa.Array:
     if "ids" not in arrays:
         return _row_numbers(path, rows)
     ids = arrays["ids"]
@@ -183,25 +242,37 @@ def _ids_of_arrays(path: Path, arrays: NpzArrays, rows: Any) -> pa.Array:
             f"{path} must name each of its {len(_row_numbers(path, rows))} rows once; it has ids of shape {ids.shape}"
         )
     if ids.dtype.kind == "u" and len(ids) and ids.max() >= 2**63:
-        raise ReadError(f"ids that are whole numbers must lie below 2^63; {path} has {ids.max()}: use strings")
+        raise ReadError(f"integer ids must be less than 2^63; {path} has {ids.max()}: use strings")
     if ids.dtype.kind not in "iuUS":
-        raise ReadError(f"ids must be whole numbers or strings; {path} has {ids.dtype}")
-    return pa.array(ids.astype(np.int64)) if ids.dtype.kind in "iu" else _text(path, ids)
+        raise ReadError(f"ids must be integers or strings; {path} has {ids.dtype}")
+    return pa.array(ids.astype(np.int64)) if ids.dtype.kind in "iu" else _to_text(path, ids)
 
 
-def strings(path: Path, labels: NDArray[Any]) -> pa.Array:
-    """An array of labels as strings; whole numbers may come as floating ones."""
+def to_strings(path: Path, labels: NDArray[Any]) -> pa.Array:
+    """Convert an array of labels to strings; integers may be stored as floats.
+
+    Parameters
+    ----------
+    path : Path
+        File for the message.
+    labels : ndarray of shape (n_labels,)
+        The labels.
+
+    Returns
+    -------
+    pyarrow.Array of str
+    """
     if labels.ndim != 1:
-        raise ReadError(f"labels must be a list, one class per node; {path} has shape {labels.shape}")
+        raise ReadError(f"labels must be one-dimensional, one class per node; {path} has shape {labels.shape}")
     if labels.dtype.kind == "f":
         if not (np.isfinite(labels).all() and (labels == np.floor(labels)).all()):
-            raise ReadError(f"labels must be classes, whole numbers or names; {path} holds fractions or NaN")
+            raise ReadError(f"labels must be integers or names; {path} contains fractions or NaN")
         labels = labels.astype(np.int64)
-    return _text(path, labels)
+    return _to_text(path, labels)
 
 
-def _text(path: Path, array: NDArray[Any]) -> pa.Array:
-    with damage_named(path, "NumPy"):
+def _to_text(path: Path, array: NDArray[Any]) -> pa.Array:
+    with wrap_read_errors(path, "NumPy"):
         text = np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array.astype(str)
         return pa.array(text.tolist(), pa.string())
 
@@ -209,7 +280,7 @@ def _text(path: Path, array: NDArray[Any]) -> pa.Array:
 def _read_svmlight(path: Path) -> tuple[sp.csr_array, NDArray[Any]]:
     from sklearn.datasets import load_svmlight_file
 
-    path = readable(path)
-    with damage_named(path, "svmlight"):
+    path = check_readable(path)
+    with wrap_read_errors(path, "svmlight"):
         matrix, targets = load_svmlight_file(str(path), dtype=np.float32)
     return sp.csr_array(matrix), targets

@@ -1,4 +1,4 @@
-"""Edge lists: a row per edge, two ids and perhaps a weight."""
+"""Reader of edge lists: a row per edge with two ids and optionally a weight."""
 
 from __future__ import annotations
 
@@ -12,14 +12,22 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from graphprox.errors import IgnoredInputWarning, ReadError
-from graphprox.io.tables import Table, read_table, refuse_words
+from graphprox.io.tables import Table, check_numeric, read_table
 
-_NAMES_OF_WEIGHTS = ("weight", "weights", "w", "edge_weight")
+_WEIGHT_NAMES = ("weight", "weights", "w", "edge_weight")
 
 
 @dataclass(frozen=True)
 class EdgeList:
-    """The ends of each listed edge, as ids of one type, and the weights, where there are any."""
+    """An edge list.
+
+    Attributes
+    ----------
+    source, target : pyarrow.Array of shape (n_edges,)
+        Ids of the ends of each edge, all integers or all strings.
+    weight : ndarray of shape (n_edges,) or None
+        Weights, if there are any.
+    """
 
     source: pa.Array
     target: pa.Array
@@ -27,64 +35,80 @@ class EdgeList:
 
 
 def read_edge_list(path: Path, *, header: bool | None = None) -> EdgeList:
-    """Read two columns of ids, and a weight: the column named so, or the third where there is no header."""
+    """Read an edge list from text or Parquet.
+
+    The first two columns are ids. Weights are the column named so, or the third one if there is no header.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    header : bool, default=None
+        Whether the first row of a text file is a header; detected if None.
+
+    Returns
+    -------
+    EdgeList
+    """
     table = read_table(path, ids=2, values=None, header=header)
     source, target = table.columns[:2]
     if len(source) == 0:
         raise ReadError(f"a graph must have at least one edge; {path} lists none")
-    return EdgeList(source, target, _weights(table))
+    return EdgeList(source, target, _read_weights(table))
 
 
-def _weights(table: Table) -> NDArray[np.float64] | None:
-    position = _position_of_weights(table)
+def _read_weights(table: Table) -> NDArray[np.float64] | None:
+    position = _find_weight_column(table)
     unused = [i for i in range(2, len(table.columns)) if i != position]
     if unused:
-        named = [f"{i + 1}" if table.names is None else repr(table.names[i]) for i in unused]
+        columns = [f"{i + 1}" if table.names is None else repr(table.names[i]) for i in unused]
         warnings.warn(
-            f"column{'s' * (len(named) > 1)} {', '.join(named)} of {table.path} "
-            f"{'are' if len(named) > 1 else 'is'} not used; an edge list has two ids and a column named 'weight'",
+            f"column{'s' * (len(columns) > 1)} {', '.join(columns)} of {table.path} "
+            f"{'are' if len(columns) > 1 else 'is'} ignored; an edge list has two ids and a column named 'weight'",
             IgnoredInputWarning,
             stacklevel=2,
         )
-    return None if position is None else _numbers(table, position)
+    return None if position is None else _parse_weights(table, position)
 
 
-def _numbers(table: Table, position: int) -> NDArray[np.float64] | None:
+def _parse_weights(table: Table, position: int) -> NDArray[np.float64] | None:
     column = table.columns[position]
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        if _holds_nothing_of_networkx(table, column):
+        if _is_empty_networkx_data(table, column):
             return None
-        refuse_words(table, position, column, "weights")
+        check_numeric(table, position, column, "weights")
     try:
         weight = column.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise ReadError(f"weights must be numbers; column {position + 1} of {table.path} holds {column.type}") from None
-    bad = pc.invert(pc.and_(pc.greater_equal(weight, 0.0), pc.is_finite(weight)))
-    at = pc.index(pc.fill_null(bad, True), True).as_py()
-    if at >= 0:
-        came = weight[at].as_py()
         raise ReadError(
-            f"edge weights must be finite and not negative; {table.row(at)} has {'none' if came is None else came}"
+            f"weights must be numbers; column {position + 1} of {table.path} contains {column.type}"
+        ) from None
+    invalid = pc.invert(pc.and_(pc.greater_equal(weight, 0.0), pc.is_finite(weight)))
+    at = pc.index(pc.fill_null(invalid, True), True).as_py()
+    if at >= 0:
+        value = weight[at].as_py()
+        raise ReadError(
+            f"edge weights must be finite and non-negative; {table.row(at)} has {'none' if value is None else value}"
         )
     values: NDArray[np.float64] = weight.to_numpy(zero_copy_only=False)
     return values
 
 
-def _holds_nothing_of_networkx(table: Table, column: pa.Array) -> bool:
-    """Whether the cells are the empty braces that networkx writes behind an edge without attributes."""
+def _is_empty_networkx_data(table: Table, column: pa.Array) -> bool:
+    """Check whether all cells are the empty braces that networkx writes for edges without attributes."""
     if not (column[0].as_py() or "").startswith("{"):
         return False
     if not pc.all(pc.equal(column, "{}")).as_py():
         raise ReadError(
-            f"weights must be numbers; {table.path} has attributes in braces, as networkx writes them: "
+            f"weights must be numbers; {table.path} has attributes in braces, as written by networkx: "
             "write it with data=['weight']"
         )
     return True
 
 
-def _position_of_weights(table: Table) -> int | None:
+def _find_weight_column(table: Table) -> int | None:
     if len(table.columns) < 3:
         return None
     if table.names is None:
         return 2
-    return next((i for i, name in enumerate(table.names) if i > 1 and name.lower() in _NAMES_OF_WEIGHTS), None)
+    return next((i for i, name in enumerate(table.names) if i > 1 and name.lower() in _WEIGHT_NAMES), None)

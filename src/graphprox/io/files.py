@@ -1,4 +1,4 @@
-"""What holds for every file: it can be opened, and it is written whole or not at all."""
+"""Helpers for all files: checks before reading, and atomic writing."""
 
 from __future__ import annotations
 
@@ -14,13 +14,28 @@ from pathlib import Path
 
 from graphprox.errors import ReadError, WriteError
 
-TEMPORARY = ".part"  # how the name of a file ends that is not yet whole
+TEMPORARY = ".part"  # ending of a temporary file
 
 # -- reading --------------------------------------------------------------------------------------------------------
 
 
-def readable(path: str | Path) -> Path:
-    """The path of a file that can be read and is not empty."""
+def check_readable(path: str | Path) -> Path:
+    """Check that a file can be read and is not empty.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ReadError
+        If the file does not exist, cannot be read or is empty.
+    """
     path = Path(path)
     try:
         with path.open("rb") as file:
@@ -32,13 +47,24 @@ def readable(path: str | Path) -> Path:
     except OSError as error:
         raise ReadError(f"{path} cannot be read: {reason(error)}") from None
     if empty:
-        raise ReadError(f"{path} must hold data; it is empty")
+        raise ReadError(f"{path} must contain data; it is empty")
     return path
 
 
 def ending(path: str | Path) -> str:
-    """The ending that tells a file's format, in lower case and without ``.gz``.
+    """Return the ending that selects a file's format, in lower case and without ``.gz``.
 
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> ending("Edges.CSV.gz")
     '.csv'
     """
@@ -49,26 +75,57 @@ def ending(path: str | Path) -> str:
 
 
 def is_gzipped(path: Path) -> bool:
-    """Whether the file is named as a gzip file is."""
+    """Check whether a file's name ends in ``.gz``.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    bool
+    """
     return path.suffix.lower() == ".gz"
 
 
 def cache_folder(name: str) -> Path:
-    """Where something is kept for next time: ``graphprox/NAME`` below XDG_CACHE_HOME, or below ``~/.cache``."""
+    """Return a cache directory, ``graphprox/NAME`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the directory.
+
+    Returns
+    -------
+    Path
+    """
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "graphprox" / name
 
 
 def reason(error: BaseException) -> str:
-    r"""What a library or the system says went wrong, as a clause: its first sentence, on one line.
+    r"""Return the first sentence of an error's message, on one line.
 
+    Parameters
+    ----------
+    error : BaseException
+        An error of a library or the operating system.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> reason(ValueError("bad magic. Is this really\nan array?"))
     'bad magic'
     """
     if isinstance(error, KeyError):
         return f"{error} is missing"
-    said = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
-    first = " ".join(said.split()).partition(". ")[0][:160].rstrip(".:")
+    message = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+    first = " ".join(message.split()).partition(". ")[0][:160].rstrip(".:")
     return first or ("it ends early" if isinstance(error, EOFError) else type(error).__name__)
 
 
@@ -76,33 +133,67 @@ def reason(error: BaseException) -> str:
 
 
 @contextmanager
-def written_whole(*paths: Path) -> Iterator[tuple[Path, ...]]:
-    """Temporary files beside ``paths`` that take their places together when the block ends well.
+def atomic_write(*paths: Path) -> Iterator[tuple[Path, ...]]:
+    """Write files atomically: all of them replace older files together, or none does.
 
-    Whatever goes wrong, an error of the system becomes a `WriteError`, older files stay as they were, and no
-    temporary file is left.
+    Parameters
+    ----------
+    *paths : Path
+        Files to write.
+
+    Yields
+    ------
+    tuple of Path
+        Temporary files in the same directories, to be written in the ``with`` block. They are moved to ``paths`` if
+        it ends without an error, and removed otherwise.
+
+    Raises
+    ------
+    WriteError
+        If the operating system reports an error. Older files are then unchanged.
     """
     with ExitStack() as cleanup:
         try:
-            targets = [_target(path) for path in paths]
-            staged = tuple(_temporary_beside(target, cleanup) for target in targets)
+            targets = [_resolve_target(path) for path in paths]
+            staged = tuple(_create_temporary(target, cleanup) for target in targets)
             yield staged
             for temporary in staged:
                 _flush_to_disk(temporary)
-            _take_places(staged, targets, cleanup)
+            _replace_all(staged, targets, cleanup)
         except OSError as error:
-            raise WriteError(f"{paths[0]} cannot be written: {reason(error)}; nothing is left of it") from None
+            raise WriteError(f"{paths[0]} cannot be written: {reason(error)}; no partial file is left") from None
 
 
 def sweep(*paths: Path) -> None:
-    """Remove what a killed process was about to write to these files; nobody else may be writing them now."""
+    """Remove temporary files that a killed process has left; no other process may be writing the files.
+
+    Parameters
+    ----------
+    *paths : Path
+        Files that the process was writing.
+    """
     for path in paths:
         for temporary in path.parent.glob(f"{glob.escape(_prefix(path))}*{TEMPORARY}"):
             temporary.unlink(missing_ok=True)
 
 
-def writable_folder(path: Path) -> Path:
-    """The folder, made if need be, to which files can be written: better known before hours of work than after."""
+def make_writable_folder(path: Path) -> Path:
+    """Create a folder and check that files can be written to it, to fail before a long computation and not after.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    WriteError
+        If the folder cannot be created or written to.
+    """
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
@@ -111,9 +202,9 @@ def writable_folder(path: Path) -> Path:
         raise WriteError(f"{path} must be a folder that can be written to: {reason(error)}") from None
 
 
-def _target(path: Path) -> Path:
-    """Where a path leads in the end; what stands there already must be a file that may be written."""
-    target = Path(os.path.realpath(path))  # a link stays a link, to the new file
+def _resolve_target(path: Path) -> Path:
+    """Resolve links, and check that an existing target is a writable file."""
+    target = Path(os.path.realpath(path))  # the link itself is kept
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
@@ -121,13 +212,13 @@ def _target(path: Path) -> Path:
     if stat.S_ISDIR(mode):
         raise WriteError(f"{path} must be a file; it is a directory: name a file inside it")
     if not stat.S_ISREG(mode):
-        raise WriteError(f"{path} must be a regular file, or it cannot be written whole; it is a device or a pipe")
+        raise WriteError(f"{path} must be a regular file to be written atomically; it is a device or a pipe")
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     return target
 
 
-def _temporary_beside(target: Path, cleanup: ExitStack) -> Path:
+def _create_temporary(target: Path, cleanup: ExitStack) -> Path:
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=_prefix(target), suffix=TEMPORARY)
     temporary = Path(name)
     cleanup.callback(temporary.unlink, missing_ok=True)
@@ -141,7 +232,7 @@ def _prefix(target: Path) -> str:
 
 
 def _mode(target: Path) -> int:
-    """The rights of the older file, or those that any new file gets; mkstemp would let only its owner read it."""
+    """Return the permissions of the older file, or those of any new file; mkstemp makes it private."""
     if target.exists():
         return stat.S_IMODE(target.stat().st_mode)
     umask = os.umask(0)
@@ -154,26 +245,26 @@ def _flush_to_disk(path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def _take_places(staged: Sequence[Path], targets: Sequence[Path], cleanup: ExitStack) -> None:
-    """Move each temporary file to its place; where one cannot go, those before it give theirs back."""
+def _replace_all(staged: Sequence[Path], targets: Sequence[Path], cleanup: ExitStack) -> None:
+    """Move all temporary files to their targets; on failure, restore those already replaced."""
     with ExitStack() as undo:
         for temporary, target in zip(staged[:-1], targets[:-1], strict=True):
-            undo.callback(_give_back, target, _copy_of(target, cleanup))
+            undo.callback(_restore, target, _back_up(target, cleanup))
             temporary.replace(target)
         staged[-1].replace(targets[-1])
         undo.pop_all()
 
 
-def _copy_of(target: Path, cleanup: ExitStack) -> Path | None:
+def _back_up(target: Path, cleanup: ExitStack) -> Path | None:
     if not target.exists():
         return None
-    older = _temporary_beside(target, cleanup)
-    shutil.copy2(target, older)
-    return older
+    backup = _create_temporary(target, cleanup)
+    shutil.copy2(target, backup)
+    return backup
 
 
-def _give_back(target: Path, older: Path | None) -> None:
-    if older is None:
+def _restore(target: Path, backup: Path | None) -> None:
+    if backup is None:
         target.unlink(missing_ok=True)
     else:
-        older.replace(target)
+        backup.replace(target)

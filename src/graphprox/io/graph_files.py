@@ -1,4 +1,4 @@
-"""Files that hold a whole graph: npz of several kinds, GraphML, a PyG ``Data``."""
+"""Readers of files that contain a complete graph: npz, GraphML and PyG ``Data``."""
 
 from __future__ import annotations
 
@@ -9,29 +9,41 @@ from pathlib import Path
 from typing import Any
 
 from graphprox.errors import GraphproxError, ReadError
-from graphprox.graph import Graph
-from graphprox.interop import from_networkx, from_pyg, from_scipy
-from graphprox.io.arrays import NpzArrays, opened_npz, sparse_of
-from graphprox.io.attributes import class_numbers, strings
-from graphprox.io.files import readable, reason
-from graphprox.io.layout import opened_text
+from graphprox.graph.conversion import from_networkx, from_pyg, from_scipy
+from graphprox.graph.graph import Graph
+from graphprox.io.attributes import encode_labels, to_strings
+from graphprox.io.files import check_readable, reason
+from graphprox.io.layout import open_text
+from graphprox.io.npy import NpzArrays, open_npz, read_sparse
 
 # -- npz ------------------------------------------------------------------------------------------------------------
 
 
 def read_npz(path: Path, *, directed: bool) -> Graph:
-    """An npz file: of the CitationFull kind, of scipy's ``save_npz``, or with ``edge_index``, ``x`` and ``y``."""
-    with opened_npz(path) as arrays:
-        graph = _of_edge_index(arrays, directed) if "edge_index" in arrays else _of_adjacency(arrays, directed)
+    """Read a graph from an npz file.
+
+    Parameters
+    ----------
+    path : Path
+        A file of CitationFull or ``scipy.sparse.save_npz``, or with the arrays ``edge_index``, ``x`` and ``y``.
+    directed : bool
+        Whether edges have a direction.
+
+    Returns
+    -------
+    Graph
+    """
+    with open_npz(path) as arrays:
+        graph = _from_edge_index(arrays, directed) if "edge_index" in arrays else _from_adjacency(arrays, directed)
         y: Any = next((arrays[name] for name in ("labels", "y") if name in arrays), None)
         if y is None:
             return graph
-        y, names = class_numbers(strings(path, y)) if y.dtype.kind in "US" else (y, None)
+        y, names = encode_labels(to_strings(path, y)) if y.dtype.kind in "US" else (y, None)
         return graph.with_labels(y, class_names=names)
 
 
-def _of_edge_index(arrays: NpzArrays, directed: bool) -> Graph:
-    index, x = arrays["edge_index"], _features_in(arrays)
+def _from_edge_index(arrays: NpzArrays, directed: bool) -> Graph:
+    index, x = arrays["edge_index"], _read_features(arrays)
     if x is None and "x" in arrays:
         x = arrays["x"]
     size = int(arrays["num_nodes"].max()) if "num_nodes" in arrays else None
@@ -48,54 +60,64 @@ def _of_edge_index(arrays: NpzArrays, directed: bool) -> Graph:
     )
 
 
-def _of_adjacency(arrays: NpzArrays, directed: bool) -> Graph:
-    adjacency = sparse_of(arrays, "adj_")
+def _from_adjacency(arrays: NpzArrays, directed: bool) -> Graph:
+    adjacency = read_sparse(arrays, "adj_")
     if adjacency is None:
-        adjacency = sparse_of(arrays)
+        adjacency = read_sparse(arrays)
     if adjacency is None:
         raise ReadError(
-            f"{arrays.path} must hold a graph, as arrays adj_data, adj_indices, adj_indptr and adj_shape, as "
-            f"scipy.sparse.save_npz writes it, or as edge_index; it holds {', '.join(arrays) or 'nothing'}"
+            f"{arrays.path} must contain a graph, as arrays adj_data, adj_indices, adj_indptr and adj_shape, as "
+            f"scipy.sparse.save_npz writes it, or as edge_index; it contains {', '.join(arrays) or 'nothing'}"
         )
-    return from_scipy(adjacency, _features_in(arrays), directed=directed)
+    return from_scipy(adjacency, _read_features(arrays), directed=directed)
 
 
-def _features_in(arrays: NpzArrays) -> Any:
-    x: Any = sparse_of(arrays, "attr_")
+def _read_features(arrays: NpzArrays) -> Any:
+    x: Any = read_sparse(arrays, "attr_")
     return arrays["attr_matrix"] if x is None and "attr_matrix" in arrays else x
 
 
 # -- GraphML --------------------------------------------------------------------------------------------------------
 
-_LABELS_IN_GRAPHML = ("y", "label", "class")
+_GRAPHML_LABELS = ("y", "label", "class")
 
 
 def read_graphml(path: Path) -> Graph:
-    """A GraphML file: numeric node attributes are features, ``y``, ``label`` or ``class`` the label."""
+    """Read a graph from a GraphML file.
+
+    Parameters
+    ----------
+    path : Path
+        File whose numeric node attributes are features; ``y``, ``label`` or ``class`` is the label.
+
+    Returns
+    -------
+    Graph
+    """
     import networkx as nx
 
-    path = readable(path)
+    path = check_readable(path)
     try:
-        declared, ends = _graphml_ids(path)
+        declared, ends = _read_graphml_ids(path)
         parsed: nx.Graph[Any] = nx.read_graphml(path)
     except (GraphproxError, Warning):
         raise
-    except Exception as error:  # what networkx meets in a damaged file can be anything
-        raise ReadError(f"{path} must be a sound GraphML file, as its name says: {reason(error)}") from None
+    except Exception as error:  # networkx may raise anything for a damaged file
+        raise ReadError(f"{path} must be a valid GraphML file, as its name says: {reason(error)}") from None
     unknown = next((end for end in ends if end not in declared), None)
     if unknown is not None:
-        raise ReadError(f"an edge must join nodes of the file; {path} has one to {unknown!r}, which is unknown")
-    held = {name for _, attributes in parsed.nodes.data() for name in attributes}
-    label = next((name for name in _LABELS_IN_GRAPHML if name in held), _LABELS_IN_GRAPHML[0])
+        raise ReadError(f"an edge must connect nodes of the file; {path} has one to the unknown node {unknown!r}")
+    attribute_names = {name for _, attributes in parsed.nodes.data() for name in attributes}
+    label = next((name for name in _GRAPHML_LABELS if name in attribute_names), _GRAPHML_LABELS[0])
     return from_networkx(parsed, label=label)
 
 
-def _graphml_ids(path: Path) -> tuple[set[str], set[str]]:
-    """The ids of the nodes that are declared and of those that edges name: networkx adds the latter in silence."""
+def _read_graphml_ids(path: Path) -> tuple[set[str], set[str]]:
+    """Return the declared ids and the ids of edge ends, as networkx silently adds undeclared nodes."""
     declared: set[str] = set()
     ends: set[str] = set()
-    with opened_text(path) as file:
-        # The expat of every supported Python limits how far entities may expand.
+    with open_text(path) as file:
+        # The expat of every supported Python limits the expansion of entities.
         for _, element in ElementTree.iterparse(file, events=["start"]):  # noqa: S314
             kind = element.tag.rpartition("}")[2]
             if kind == "node":
@@ -107,36 +129,48 @@ def _graphml_ids(path: Path) -> tuple[set[str], set[str]]:
     return declared, ends
 
 
-# -- a PyG Data, as torch.save writes it ----------------------------------------------------------------------------
+# -- PyG Data -------------------------------------------------------------------------------------------------------
 
 
 def read_torch(path: Path, *, directed: bool | None) -> Graph:
-    """A PyG ``Data``, or its ``to_dict()``, saved with ``torch.save``; nothing that could run code is loaded."""
+    """Read a PyG ``Data``, or its ``to_dict()``, saved with ``torch.save``; objects that could run code are rejected.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    directed : bool or None
+        Whether edges have a direction; inferred from the edges if None.
+
+    Returns
+    -------
+    Graph
+    """
     import torch
     from torch_geometric.data import Data, HeteroData
     from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
     from torch_geometric.data.storage import BaseStorage, EdgeStorage, GlobalStorage, NodeStorage
 
-    path = readable(path)
+    path = check_readable(path)
     plain = [Data, HeteroData, DataEdgeAttr, DataTensorAttr, BaseStorage, EdgeStorage, GlobalStorage, NodeStorage]
     try:
         with torch.serialization.safe_globals(plain), warnings.catch_warnings(action="ignore", category=UserWarning):
             loaded = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # what torch meets in a damaged file can be anything
+    except Exception as error:  # torch may raise anything for a damaged file
         if isinstance(error, pickle.UnpicklingError) and "GLOBAL" in str(error):
             raise ReadError(
-                f"{path} must hold a PyG Data of tensors; it holds other pickled objects, which could run code, and "
-                "is refused: save data.to_dict() with tensors alone"
+                f"{path} must contain a PyG Data of tensors; it contains other pickled objects, which could run code, "
+                "and is rejected: save data.to_dict() with only tensors"
             ) from None
-        said = "it is not" if isinstance(error, pickle.UnpicklingError) else reason(error)
-        raise ReadError(f"{path} must be a whole and sound file of torch.save, as its name says: {said}") from None
+        message = "it is not" if isinstance(error, pickle.UnpicklingError) else reason(error)
+        raise ReadError(f"{path} must be a valid torch.save file, as its name says: {message}") from None
     if isinstance(loaded, dict) and "edge_index" in loaded:
         loaded = Data.from_dict({name: value for name, value in loaded.items() if isinstance(name, str)})
     if not isinstance(loaded, Data | HeteroData):
-        raise ReadError(f"{path} must hold a PyG Data; it holds {type(loaded).__name__}")
+        raise ReadError(f"{path} must contain a PyG Data; it contains {type(loaded).__name__}")
     try:
         return from_pyg(loaded, directed=directed)
     except (GraphproxError, Warning):
         raise
     except Exception as error:
-        raise ReadError(f"{path} must hold a PyG Data of sound tensors: {reason(error)}") from None
+        raise ReadError(f"{path} must contain a PyG Data of valid tensors: {reason(error)}") from None

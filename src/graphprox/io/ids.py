@@ -1,4 +1,4 @@
-"""From the ids that users write to the numbers that arrays use, and to their order."""
+"""Conversion of node ids to node numbers."""
 
 from __future__ import annotations
 
@@ -7,26 +7,36 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from graphprox.arrays import IntArray, NodeIds
+from graphprox._utils.arrays import IntArray, NodeIds
 
 
-def numbered(source: pa.Array, target: pa.Array) -> tuple[NDArray[np.int32], NodeIds | None]:
-    """Edges between ids as edges between numbers, (2, listed), and the ids in the order of their numbers.
+def number_nodes(source: pa.Array, target: pa.Array) -> tuple[NDArray[np.int32], NodeIds | None]:
+    """Assign numbers to the nodes of an edge list, in the order of their ids.
 
-    Nodes are numbered in the order of their ids. Ids that are 0..N-1 already stay, and None stands for them.
+    Parameters
+    ----------
+    source, target : pyarrow.Array of shape (n_edges,)
+        Ids of the ends of each edge, all integers or all strings.
+
+    Returns
+    -------
+    edge_index : ndarray of shape (2, n_edges)
+        Node numbers.
+    ids : ndarray of shape (num_nodes,) or None
+        Sorted ids; None if they are 0 to ``num_nodes - 1``.
     """
     if pa.types.is_integer(source.type):
-        return _numbered_integers(source.to_numpy(zero_copy_only=False), target.to_numpy(zero_copy_only=False))
-    return _numbered_strings(source, target)
+        return _number_integers(source.to_numpy(zero_copy_only=False), target.to_numpy(zero_copy_only=False))
+    return _number_strings(source, target)
 
 
-def _numbered_integers(source: IntArray, target: IntArray) -> tuple[NDArray[np.int32], NodeIds | None]:
+def _number_integers(source: IntArray, target: IntArray) -> tuple[NDArray[np.int32], NodeIds | None]:
     if len(source) == 0:
         return np.empty((2, 0), np.int32), None
     low, high = min(source.min(), target.min()), max(source.max(), target.max())
-    index = np.empty((2, len(source)), np.int32)  # numbers of nodes are small, whatever their ids are
+    index = np.empty((2, len(source)), np.int32)  # node numbers are small even if ids are large
     if low >= 0 and high <= 8 * len(source):
-        # A table of the ids that occur is small here, and much faster than sorting.
+        # A boolean table of the ids is small here, and much faster than sorting.
         occurs = np.zeros(high + 1, bool)
         occurs[source] = occurs[target] = True
         ids = np.flatnonzero(occurs)
@@ -41,9 +51,9 @@ def _numbered_integers(source: IntArray, target: IntArray) -> tuple[NDArray[np.i
     return index, ids
 
 
-def _numbered_strings(source: pa.Array, target: pa.Array) -> tuple[NDArray[np.int32], NodeIds]:
+def _number_strings(source: pa.Array, target: pa.Array) -> tuple[NDArray[np.int32], NodeIds]:
     encoded = pa.chunked_array([source, target]).dictionary_encode().combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):  # pyarrow keeps chunks apart where their dictionaries differ
+    if isinstance(encoded, pa.ChunkedArray):  # pyarrow keeps chunks with different dictionaries
         encoded = encoded.unify_dictionaries().combine_chunks()
     order = pc.sort_indices(encoded.dictionary).to_numpy()
     rank = np.empty(len(order), np.int32)
@@ -54,7 +64,20 @@ def _numbered_strings(source: pa.Array, target: pa.Array) -> tuple[NDArray[np.in
 
 
 def positions(wanted: pa.Array, known: pa.Array) -> IntArray:
-    """Where each wanted id stands among the known ones, -1 where it does not."""
+    """Find ids in an array of ids.
+
+    Parameters
+    ----------
+    wanted : pyarrow.Array of shape (n_wanted,)
+        Ids to find.
+    known : pyarrow.Array of shape (n_known,)
+        Ids to search.
+
+    Returns
+    -------
+    ndarray of shape (n_wanted,)
+        Position of each id in ``known``, -1 if it is missing.
+    """
     if wanted.type != known.type:
         wanted, known = wanted.cast(pa.string()), known.cast(pa.string())
     found = pc.index_in(wanted, value_set=known)
@@ -62,15 +85,36 @@ def positions(wanted: pa.Array, known: pa.Array) -> IntArray:
     return numbers
 
 
-def first_repeated(ids: pa.Array) -> object | None:
-    """An id that occurs more than once, or None."""
+def find_duplicate(ids: pa.Array) -> object | None:
+    """Find an id that occurs more than once.
+
+    Parameters
+    ----------
+    ids : pyarrow.Array
+        The ids.
+
+    Returns
+    -------
+    int, str or None
+    """
     counts = pc.value_counts(ids)
     at = pc.index(pc.greater(counts.field("counts"), 1), True).as_py()
     return None if at < 0 else counts.field("values")[at].as_py()
 
 
-def as_node_ids(ids: pa.Array) -> NodeIds | None:
-    """Ids for a `Graph`: int64 or strings, or None where they are 0..N-1 in order."""
+def to_node_ids(ids: pa.Array) -> NodeIds | None:
+    """Convert ids to those of a `Graph`.
+
+    Parameters
+    ----------
+    ids : pyarrow.Array of shape (num_nodes,)
+        The ids.
+
+    Returns
+    -------
+    ndarray of shape (num_nodes,) or None
+        int64 or str; None if they are 0 to ``num_nodes - 1`` in order.
+    """
     if pa.types.is_integer(ids.type):
         numbers = ids.to_numpy(zero_copy_only=False).astype(np.int64)
         return None if np.array_equal(numbers, np.arange(len(numbers))) else numbers

@@ -1,7 +1,7 @@
-"""How a text file is laid out, told from its first lines.
+"""Detection of a text file's layout from its first lines.
 
-pyarrow parses; what it leaves to the caller is decided here: what separates the cells, which lines are comments,
-whether there is a header, whether ids are whole numbers or strings.
+pyarrow does the parsing. This module finds the options it needs: the delimiter, comment lines, whether there is a
+header, and whether ids are integers or strings.
 """
 
 from __future__ import annotations
@@ -21,36 +21,69 @@ from graphprox.errors import ReadError
 from graphprox.io.files import ending, is_gzipped, reason
 
 NUMBER = r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|(?i:nan|inf(inity)?))"
-WHOLE_NUMBER = r"0|-?[1-9]\d*"  # 007 is the name of an agent
+INTEGER = r"0|-?[1-9]\d*"  # 007 is a string
 
 _PEEKED_BYTES = 1 << 16
-_NUMBER, _WHOLE_NUMBER = re.compile(NUMBER), re.compile(WHOLE_NUMBER)
-_NOT_GIVEN = ("", "na", "n/a", "null", "none")
+_NUMBER, _INTEGER = re.compile(NUMBER), re.compile(INTEGER)
+_MISSING = ("", "na", "n/a", "null", "none")
 _QUOTED = re.compile(r'"[^"]*"')
 _LINE_END = re.compile(r"\r\n|\r|\n")
-# Usual names for a column of ids, without _ and the like: id, Node ID; source, from_node_id, node 1.
-_NAME_OF_ID = re.compile(r"(node|vertex|vertices|name|id)s?(id|name)?")
-_NAME_OF_END = re.compile(
+# Common names of id columns, without separators: id, Node ID; source, from_node_id, node 1.
+_ID_NAME = re.compile(r"(node|vertex|vertices|name|id)s?(id|name)?")
+_ENDPOINT_NAME = re.compile(
     r"(u|v|head|tail|(from|to|source|target|destination|dest|src|dst|tgt)(node|vertex)?(id|name)?|(node|vertex|id)[12ab])"
 )
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How the cells of a text file are found, and what they hold."""
+    """Layout of a text file.
+
+    Attributes
+    ----------
+    delimiter : str
+        Delimiter of the cells.
+    names : tuple of str or None
+        Header, if there is one.
+    width : int
+        Number of columns.
+    lines_before_data : int
+        Number of lines before the first row of data.
+    integer_ids : bool
+        Whether the ids in the first lines are integers.
+    uneven_spaces : bool
+        Whether cells are separated by varying white space.
+    quoted : bool
+        Whether the first lines contain quotes.
+    """
 
     delimiter: str
-    names: tuple[str, ...] | None  # the header, or None where the file has none
+    names: tuple[str, ...] | None
     width: int
     lines_before_data: int
-    whole_number_ids: bool  # as far as the first lines tell
+    integer_ids: bool
     uneven_spaces: bool
     quoted: bool
 
 
 @contextmanager
-def opened_text(path: Path) -> Iterator[IO[bytes]]:
-    """The file's bytes, decompressed; what is wrong with the compression is said in one sentence."""
+def open_text(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes, decompressing it if its name ends in ``.gz``.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+
+    Yields
+    ------
+    file object
+
+    Raises
+    ------
+    ReadError
+        If the compression is damaged.
+    """
     try:
         if is_gzipped(path):
             with gzip.open(path) as unpacked:
@@ -59,39 +92,73 @@ def opened_text(path: Path) -> Iterator[IO[bytes]]:
             with path.open("rb") as file:
                 yield file
     except EOFError:
-        raise ReadError(f"{path} must be a whole gzip file; it ends in the middle: copy or download it again") from None
+        raise ReadError(f"{path} must be a complete gzip file; it ends early: copy or download it again") from None
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise ReadError(f"{path} must be a sound gzip file, as its name says; got {reason(error)}") from None
+        raise ReadError(f"{path} must be a valid gzip file, as its name says; got {reason(error)}") from None
 
 
 def is_loose(path: Path) -> bool:
-    """Whether the ending promises white space between cells, and comments, as networkx has it; CSV and TSV do not."""
+    """Check whether the format allows comments and varying white space, as edge lists of networkx do.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    bool
+        False for CSV and TSV.
+    """
     return ending(path) not in (".csv", ".tsv")
 
 
 def is_blank_or_comment(line: str, *, loose: bool) -> bool:
-    """Whether a line holds no data.
+    """Check whether a line contains no data.
 
-    A line that begins with # or % is a comment in a loose file. In CSV it may well be a tag or an address, so there it
-    is one only if the mark stands alone: ``# like this``.
+    Parameters
+    ----------
+    line : str
+        The line.
+    loose : bool
+        Whether every line that begins with # or % is a comment. Otherwise the mark must be followed by a space, as
+        in ``# comment``, because a CSV cell may be a tag such as ``#tag``.
+
+    Returns
+    -------
+    bool
     """
     line = line.strip()
     return not line or (line[0] in "#%" and (loose or line[1:2] in ("", " ", "\t", "#", "%")))
 
 
-def layout_of(path: Path, *, ids: int, header: bool | None) -> Layout:
-    """Tell the layout of a text file whose rows begin with ``ids`` ids; ``header`` is what the user said of it."""
+def detect_layout(path: Path, *, ids: int, header: bool | None) -> Layout:
+    """Detect the layout of a text file.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    ids : int
+        Number of id columns, which come first.
+    header : bool or None
+        Whether there is a header; detected if None.
+
+    Returns
+    -------
+    Layout
+    """
     start, lines = _first_lines(path)
-    delimiter = _delimiter(path, lines[0])
+    delimiter = _detect_delimiter(path, lines[0])
     uneven = delimiter == " " and any(line != " ".join(_split(line)) for line in lines)
     try:
-        rows, header_lines = _rows(lines, None if uneven else delimiter, loose=is_loose(path))
+        rows, header_lines = _parse_rows(lines, None if uneven else delimiter, loose=is_loose(path))
     except csv.Error as error:
         raise ReadError(f"{path} cannot be read as a table: {reason(error)}") from None
     if len(rows[0]) < ids:
         wanted = {1: "an id", 2: "two ids"}[ids]
         raise ReadError(f"each row of {path} must begin with {wanted}; the first is {lines[0][:60]!r}")
-    if ids == 2 and not rows[0][0] and are_names_of_ids(rows[0][1:3]):
+    if ids == 2 and not rows[0][0] and are_id_names(rows[0][1:3]):
         raise ReadError(
             f"each row of {path} must begin with two ids; it begins with an index, which has no name: "
             "write it with index=False"
@@ -104,41 +171,42 @@ def layout_of(path: Path, *, ids: int, header: bool | None) -> Layout:
         names=tuple(cell.strip() for cell in rows[0]) if header else None,
         width=len(rows[0]),
         lines_before_data=start + header_lines * header,
-        whole_number_ids=all(_WHOLE_NUMBER.fullmatch(cell.strip()) for row in data for cell in row[:ids]),
+        integer_ids=all(_INTEGER.fullmatch(cell.strip()) for row in data for cell in row[:ids]),
         uneven_spaces=uneven,
         quoted=any('"' in line for line in lines),
     )
 
 
 def _first_lines(path: Path) -> tuple[int, list[str]]:
-    """How many lines come before the first row, and the first lines from there on, a last one that is cut left out."""
-    with opened_text(path) as file:
+    """Return the number of lines before the first row, and the first complete lines from there on."""
+    with open_text(path) as file:
         peeked, wanted = b"", _PEEKED_BYTES
         while True:
             peeked += file.read(wanted - len(peeked))
-            lines, whole = _lines(path, peeked, whole=len(peeked) < wanted), len(peeked) < wanted
+            complete = len(peeked) < wanted
+            lines = _decode_lines(path, peeked, complete=complete)
             start = next((i for i, line in enumerate(lines) if not is_blank_or_comment(line, loose=is_loose(path))), -1)
-            if whole or 0 <= start < len(lines) - 2:
+            if complete or 0 <= start < len(lines) - 2:
                 break
-            wanted *= 2  # rows are wide, or comments long
+            wanted *= 2  # rows or comments are long
     if start < 0:
-        raise ReadError(f"{path} must hold rows of data; it has none")
+        raise ReadError(f"{path} must contain rows of data; it has none")
     return start, lines[start:]
 
 
-def _lines(path: Path, peeked: bytes, *, whole: bool) -> list[str]:
+def _decode_lines(path: Path, peeked: bytes, *, complete: bool) -> list[str]:
     try:
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(peeked, final=whole)
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(peeked, final=complete)
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise ReadError(f"{path} must be text in UTF-8, as its name says; it holds something else")
+        raise ReadError(f"{path} must be text in UTF-8, as its name says; it contains something else")
     lines = _LINE_END.split(text)
-    return lines if whole else lines[:-1]
+    return lines if complete else lines[:-1]
 
 
-def _delimiter(path: Path, line: str) -> str:
-    """What separates the cells of the line: of what the file's ending makes likely, the first that occurs."""
+def _detect_delimiter(path: Path, line: str) -> str:
+    """Return the first delimiter in the line, of those that are likely for the file's ending."""
     likely = {".csv": ",\t; ", ".tsv": "\t,; ", ".txt": "\t,; "}.get(ending(path), "\t ,;")
     bare = _QUOTED.sub("", line.strip())
     found = next((each for each in likely if each in bare), likely[0])
@@ -146,12 +214,12 @@ def _delimiter(path: Path, line: str) -> str:
 
 
 def _split(line: str) -> list[str]:
-    """The cells between ASCII white space; other white space may be part of an id."""
+    """Split at ASCII white space only; other white space may be part of an id."""
     return re.findall(r"[^ \t\r\f\v]+", line)
 
 
-def _rows(lines: Sequence[str], delimiter: str | None, *, loose: bool) -> tuple[list[list[str]], int]:
-    """The rows, split into cells at the delimiter or at white space, and how many lines the first takes."""
+def _parse_rows(lines: Sequence[str], delimiter: str | None, *, loose: bool) -> tuple[list[list[str]], int]:
+    """Split lines into cells, and count the lines of the first row."""
     if delimiter is None:
         return [_split(line) for line in lines if not is_blank_or_comment(line, loose=loose)], 1
     reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter)
@@ -162,36 +230,59 @@ def _rows(lines: Sequence[str], delimiter: str | None, *, loose: bool) -> tuple[
 
 
 def looks_like_header(rows: Sequence[Sequence[str]], *, ids: int) -> bool:
-    """Whether the first row names the columns.
+    """Check whether the first row is a header.
 
-    It does if it holds usual names for ids that are not themselves ids below, or if it holds no number while some
-    column holds nothing else below it. A first row of data is never taken for a header by its strings alone.
+    It is one if it contains common names of id columns that do not occur as ids in other rows, or if it contains no
+    number while some column contains only numbers in the other rows.
 
+    Parameters
+    ----------
+    rows : sequence of sequences of str
+        Cells of the first rows.
+    ids : int
+        Number of id columns.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
     >>> looks_like_header([["u", "v"], ["ann", "bob"]], ids=2), looks_like_header([["u", "v"], ["v", "w"]], ids=2)
     (True, False)
     """
     first, rest = [cell.strip() for cell in rows[0]], rows[1:]
     numbers = [cell for cell in first if _NUMBER.fullmatch(cell)]
-    # pandas leaves the name of an index empty, and counts columns that have no name.
-    usual = are_names_of_ids(first[:ids]) or (ids == 1 and not first[0])
-    if usual and ids == 1 and _are_counted(first[1:]):
+    # pandas leaves the name of an index empty, and numbers unnamed columns.
+    common = are_id_names(first[:ids]) or (ids == 1 and not first[0])
+    if common and ids == 1 and _are_consecutive(first[1:]):
         return True
     recurs = any(cell.strip() in first[:ids] for row in rest for cell in row[:ids])
-    if usual and not recurs and not numbers:
+    if common and not recurs and not numbers:
         return True
-    if numbers or not rest or any(cell.lower() in _NOT_GIVEN for cell in first):
+    if numbers or not rest or any(cell.lower() in _MISSING for cell in first):
         return False
     columns = zip(*(row for row in rest if len(row) == len(first)), strict=True)
     return any(all(_NUMBER.fullmatch(cell.strip()) for cell in column) for column in columns)
 
 
-def are_names_of_ids(cells: Sequence[str]) -> bool:
-    """Whether cells are usual names for columns of ids: of one column, or of the two ends of an edge."""
+def are_id_names(cells: Sequence[str]) -> bool:
+    """Check whether cells are common names of id columns.
+
+    Parameters
+    ----------
+    cells : sequence of str
+        Names of one column of ids, or of the two columns of an edge list.
+
+    Returns
+    -------
+    bool
+    """
     plain = [re.sub(r"[#%_\s.-]", "", cell).lower() for cell in cells]
-    patterns = (_NAME_OF_ID,) if len(cells) == 1 else (_NAME_OF_ID, _NAME_OF_END)
+    patterns = (_ID_NAME,) if len(cells) == 1 else (_ID_NAME, _ENDPOINT_NAME)
     return bool(plain) and all(any(each.fullmatch(name) for each in patterns) for name in plain)
 
 
-def _are_counted(cells: Sequence[str]) -> bool:
-    """Whether cells are the numbers of columns, as in ``id,0,1,2``."""
+def _are_consecutive(cells: Sequence[str]) -> bool:
+    """Check whether cells are column numbers, as in ``id,0,1,2``."""
     return bool(cells) and [*cells] in [[str(i + start) for i in range(len(cells))] for start in (0, 1)]

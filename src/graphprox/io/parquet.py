@@ -1,4 +1,4 @@
-"""The columns of a Parquet file."""
+"""Reader of Parquet tables."""
 
 from __future__ import annotations
 
@@ -12,31 +12,47 @@ import pyarrow.parquet
 
 from graphprox.errors import ReadError
 from graphprox.io.files import reason
-from graphprox.io.layout import are_names_of_ids
+from graphprox.io.layout import are_id_names
 
 
 def read_parquet(path: Path, *, ids: int, values: pa.DataType | None) -> tuple[tuple[pa.Array, ...], tuple[str, ...]]:
-    """The columns, ids first, the others of the type ``values`` or of any, and the names of all."""
+    """Read the columns of a Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    ids : int
+        Number of id columns.
+    values : pyarrow.DataType or None
+        Type of the other columns; kept if None.
+
+    Returns
+    -------
+    columns : tuple of pyarrow.Array
+        Columns, ids first.
+    names : tuple of str
+        Column names.
+    """
     try:
-        read = pa.parquet.read_table(path)
-        read = _ids_first(read, ids)
-        columns = [_plain(column) for column in read.columns]
+        table = _move_index(pa.parquet.read_table(path), ids)
+        columns = [_decode(column) for column in table.columns]
     except (pa.ArrowException, OSError, UnicodeError) as error:
-        raise ReadError(f"{path} must be a sound Parquet file, as its name says: {reason(error)}") from None
+        raise ReadError(f"{path} must be a valid Parquet file, as its name says: {reason(error)}") from None
     if len(columns) < ids:
-        raise ReadError(f"{path} must have {ids} column{'s' * (ids > 1)} of ids at least; it has {len(columns)}")
-    for i, name in enumerate(read.column_names):
+        raise ReadError(f"{path} must have at least {ids} column{'s' * (ids > 1)} of ids; it has {len(columns)}")
+    for i, name in enumerate(table.column_names):
         if i < ids:
-            columns[i] = _ids(path, name, columns[i])
+            columns[i] = _cast_ids(path, name, columns[i])
         elif values is not None:
             columns[i] = _cast(path, name, columns[i], values)
     if len({column.type for column in columns[:ids]}) > 1:
         columns[:ids] = [column.cast(pa.string()) for column in columns[:ids]]
-    return tuple(columns), tuple(read.column_names)
+    return tuple(columns), tuple(table.column_names)
 
 
-def _plain(column: pa.ChunkedArray) -> pa.Array:
-    """The column in one piece and without a dictionary; strings are checked, which Parquet does not do."""
+def _decode(column: pa.ChunkedArray) -> pa.Array:
+    """Combine chunks, decode a dictionary and validate strings, which Parquet does not."""
     array = column.combine_chunks()
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
@@ -44,63 +60,63 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
     return array
 
 
-def _ids(path: Path, name: str, column: pa.Array) -> pa.Array:
+def _cast_ids(path: Path, name: str, column: pa.Array) -> pa.Array:
     if pa.types.is_uint64(column.type) and len(column) and (pc.max(column).as_py() or 0) >= 2**63:
-        raise ReadError(f"ids that are whole numbers must lie below 2^63; {path} has {pc.max(column)}: use strings")
+        raise ReadError(f"integer ids must be less than 2^63; {path} has {pc.max(column)}: use strings")
     if pa.types.is_floating(column.type):
-        # pandas makes whole numbers floating where one of them is missing.
+        # pandas stores integers as floats if one of them is missing.
         try:
             return column.cast(pa.int64())
         except pa.ArrowInvalid:
-            raise ReadError(
-                f"ids must be whole numbers or strings; column {name!r} of {path} holds fractions"
-            ) from None
+            raise ReadError(f"ids must be integers or strings; column {name!r} of {path} contains fractions") from None
     return _cast(path, name, column, pa.int64() if pa.types.is_integer(column.type) else pa.string())
 
 
 def _cast(path: Path, name: str, column: pa.Array, wanted: pa.DataType) -> pa.Array:
     try:
-        # A large whole number may be rounded, as it is in text.
+        # A large integer may be rounded, as in text.
         return column.cast(wanted, safe=not pa.types.is_floating(wanted))
     except pa.ArrowInvalid as error:
-        raise ReadError(f"column {name!r} of {path} must hold {_plural(wanted)}: {reason(error)}") from None
+        raise ReadError(f"column {name!r} of {path} must contain {_plural(wanted)}: {reason(error)}") from None
     except pa.ArrowNotImplementedError:
-        raise ReadError(f"column {name!r} of {path} must hold {_plural(wanted)}; it holds {column.type}") from None
+        raise ReadError(
+            f"column {name!r} of {path} must contain {_plural(wanted)}; it contains {column.type}"
+        ) from None
 
 
 def _plural(wanted: pa.DataType) -> str:
     return "strings" if pa.types.is_string(wanted) else "numbers"
 
 
-# -- the index of a pandas table ------------------------------------------------------------------------------------
+# -- index of a pandas DataFrame ------------------------------------------------------------------------------------
 
 
-def _ids_first(read: pa.Table, ids: int) -> pa.Table:
-    """The table with the index that pandas stored behind it brought to the front, or left out where it says nothing."""
-    index = _stored_index(read)
-    others = [name for name in read.column_names if name not in index]
-    if not index or len(set(read.column_names)) < read.num_columns:
-        return read
-    if len(index) == ids and _index_is_ids(read, index, others):
-        return read.select([*index, *others])
-    return read.select([*others, *(name for name in index if _has_name(name))])
+def _move_index(table: pa.Table, ids: int) -> pa.Table:
+    """Move an index that pandas stored as the last columns to the front, or drop it if it has no meaning."""
+    index = _find_index(table)
+    others = [name for name in table.column_names if name not in index]
+    if not index or len(set(table.column_names)) < table.num_columns:
+        return table
+    if len(index) == ids and _is_id_index(table, index, others):
+        return table.select([*index, *others])
+    return table.select([*others, *(name for name in index if _has_name(name))])
 
 
-def _stored_index(read: pa.Table) -> list[str]:
+def _find_index(table: pa.Table) -> list[str]:
     try:
-        noted = json.loads((read.schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
+        stored = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
     except ValueError:
         return []
-    return [name for name in noted if isinstance(name, str) and name in read.column_names]
+    return [name for name in stored if isinstance(name, str) and name in table.column_names]
 
 
-def _index_is_ids(read: pa.Table, index: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether an index holds ids, and not just the numbers that rows had before they were shuffled or chosen."""
-    in_front = others[: len(index)]
-    if are_names_of_ids(in_front):
+def _is_id_index(table: pa.Table, index: Sequence[str], others: Sequence[str]) -> bool:
+    """Check whether an index contains ids, and not the former row numbers of shuffled or selected rows."""
+    first = others[: len(index)]
+    if are_id_names(first):
         return False
     leaves_no_values = len(others) < 2 and len(index) == 1
-    types = [read.schema.field(name).type for name in (*index, *in_front)]
+    types = [table.schema.field(name).type for name in (*index, *first)]
     numbers_alone = any(map(pa.types.is_floating, types[len(index) :]))
     return all(map(_has_name, index)) or not pa.types.is_integer(types[0]) or leaves_no_values or numbers_alone
 

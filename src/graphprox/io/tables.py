@@ -1,4 +1,4 @@
-"""A table of ids and values, from text or Parquet, as pyarrow columns."""
+"""Reader of tables of ids and values from text or Parquet."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphprox.errors import ReadError
-from graphprox.io.files import ending, readable
-from graphprox.io.layout import NUMBER, WHOLE_NUMBER, Layout, is_blank_or_comment, is_loose, layout_of
+from graphprox.io.files import check_readable, ending
+from graphprox.io.layout import INTEGER, NUMBER, Layout, detect_layout, is_blank_or_comment, is_loose
 from graphprox.io.parquet import read_parquet
 from graphprox.io.text import ConversionError, line_number, parse_text
 
@@ -21,15 +21,38 @@ PARQUET_ENDINGS = (".parquet", ".pq")
 
 @dataclass(frozen=True)
 class Table:
-    """Columns by position; ``names`` is the header, or None where the file has none."""
+    """A table of columns.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    columns : tuple of pyarrow.Array
+        Columns, ids first.
+    names : tuple of str or None
+        Column names, if the file has a header.
+    layout : Layout or None
+        Layout of a text file.
+    """
 
     path: Path
     columns: tuple[pa.Array, ...]
     names: tuple[str, ...] | None
-    layout: Layout | None = None  # of a text file
+    layout: Layout | None = None
 
     def row(self, i: int) -> str:
-        """Where row ``i`` of the data stands, for an error message; in text, blank lines and comments count too."""
+        """Describe the position of a row for an error message.
+
+        Parameters
+        ----------
+        i : int
+            Row of the data, from 0.
+
+        Returns
+        -------
+        str
+            In a text file, blank lines and comments are counted.
+        """
         number = i + 1
         if self.layout is not None:
             loose = is_loose(self.path)
@@ -38,66 +61,96 @@ class Table:
 
 
 def read_table(path: Path, *, ids: int, values: pa.DataType | None, header: bool | None = None) -> Table:
-    """Read a table whose first ``ids`` columns are ids and whose others are of the type ``values``, or of any.
+    """Read a table.
 
-    Ids become int64 if all of them are whole numbers, strings otherwise.
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    ids : int
+        Number of id columns, which come first. They become int64 if all ids are integers, and str otherwise.
+    values : pyarrow.DataType or None
+        Type of the other columns; detected if None.
+    header : bool, default=None
+        Whether the first row of a text file is a header; detected if None.
+
+    Returns
+    -------
+    Table
     """
-    path = readable(path)
+    path = check_readable(path)
     if ending(path) in PARQUET_ENDINGS:
         table = Table(path, *read_parquet(path, ids=ids, values=values))
     else:
         table = _read_text(path, ids=ids, values=values, header=header)
-    _refuse_missing_ids(table, ids)
+    _check_ids_present(table, ids)
     return table
 
 
 def _read_text(path: Path, *, ids: int, values: pa.DataType | None, header: bool | None) -> Table:
-    layout = layout_of(path, ids=ids, header=header)
+    layout = detect_layout(path, ids=ids, header=header)
     width = layout.width - ids
     try:
-        id_type = pa.int64() if layout.whole_number_ids else pa.string()
+        id_type = pa.int64() if layout.integer_ids else pa.string()
         columns = parse_text(path, layout, [id_type] * ids + [values] * width)
         return Table(path, columns, layout.names, layout)
     except ConversionError:
         pass
-    # Some id further down is no whole number below 2^63, or some value is no number: look at each cell.
+    # Some id is not an int64, or some value is not a number: parse as strings to find it.
     cells = parse_text(path, layout, [pa.string()] * ids + [values and pa.string()] * width)
     table = Table(path, cells, layout.names, layout)
-    columns = (*_numbers_or_strings(path, cells[:ids]), *(_numbers(table, i, values) for i in range(ids, layout.width)))
+    columns = (*_parse_ids(path, cells[:ids]), *(_parse_values(table, i, values) for i in range(ids, layout.width)))
     return Table(path, columns, layout.names, layout)
 
 
-def _numbers_or_strings(path: Path, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
-    """Ids as int64 if all of them are whole numbers, which must fit; else as the strings that they are."""
-    if not all(pc.all(pc.match_substring_regex(column, rf"^\s*({WHOLE_NUMBER})\s*$")).as_py() for column in columns):
+def _parse_ids(path: Path, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
+    """Convert ids to int64 if all of them are integers."""
+    if not all(pc.all(pc.match_substring_regex(column, rf"^\s*({INTEGER})\s*$")).as_py() for column in columns):
         return columns
     trimmed = [pc.utf8_trim_whitespace(column) for column in columns]
     try:
         return [column.cast(pa.int64()) for column in trimmed]
     except pa.ArrowInvalid:
         longest = max((cell for column in trimmed for cell in column.to_pylist()), key=len)
-        raise ReadError(
-            f"ids that are whole numbers must lie below 2^63; {path} has {longest}: put a letter before each id"
-        ) from None
+        raise ReadError(f"integer ids must be less than 2^63; {path} has {longest}: add a letter to each id") from None
 
 
-def _numbers(table: Table, position: int, wanted: pa.DataType | None) -> pa.Array:
+def _parse_values(table: Table, position: int, wanted: pa.DataType | None) -> pa.Array:
     column = table.columns[position]
     if wanted is None:
         return column
-    given = pc.if_else(pc.equal(column, ""), None, column)
-    refuse_words(table, position, given, "features")
-    return pc.utf8_trim_whitespace(given).cast(wanted)
+    cells = pc.if_else(pc.equal(column, ""), None, column)
+    check_numeric(table, position, cells, "features")
+    return pc.utf8_trim_whitespace(cells).cast(wanted)
 
 
-def refuse_words(table: Table, position: int, cells: pa.Array, what: str) -> None:
-    """Say where the first cell stands that is no number."""
+def check_numeric(table: Table, position: int, cells: pa.Array, what: str) -> None:
+    """Raise an error that names the first cell that is not a number.
+
+    Parameters
+    ----------
+    table : Table
+        Table for the message.
+    position : int
+        Position of the column.
+    cells : pyarrow.Array of str
+        Cells of the column.
+    what : str
+        What the cells contain, for the message.
+
+    Raises
+    ------
+    ReadError
+        If a cell is not a number.
+    """
     at = pc.index(pc.match_substring_regex(cells, rf"^\s*({NUMBER})\s*$"), False).as_py()
     if at >= 0:
-        raise ReadError(f"{what} must be numbers; column {position + 1} in {table.row(at)} holds {cells[at].as_py()!r}")
+        raise ReadError(
+            f"{what} must be numbers; column {position + 1} in {table.row(at)} contains {cells[at].as_py()!r}"
+        )
 
 
-def _refuse_missing_ids(table: Table, ids: int) -> None:
+def _check_ids_present(table: Table, ids: int) -> None:
     for column in table.columns[:ids]:
         missing = pc.is_null(column)
         if pa.types.is_string(column.type):

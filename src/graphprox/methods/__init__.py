@@ -1,16 +1,26 @@
-"""The methods by name: the family of FT-GCL as recipes, and every other system."""
+"""All methods but the FT-GCL family, one file each; the interface of all methods, and their registry."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from graphprox.methods.base import (
+    METHODS,
+    GraphEmbedder,
+    GraphMethod,
+    InductiveEmbedder,
+    MethodInfo,
+    NodeClassifier,
+    parameter,
+    register_method,
+)
+from graphprox.methods.registry import embed, method
 
-if TYPE_CHECKING:
-    from graphprox.methods.registry import METHODS, method_for
-
-__all__ = ["METHODS", "method_for"]
-
-
-def __getattr__(name: str) -> Any:
-    """What is imported when it is asked for, as it brings torch."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("graphprox.methods.registry"), name)
+__all__ = [
+    "METHODS",
+    "GraphEmbedder",
+    "GraphMethod",
+    "InductiveEmbedder",
+    "MethodInfo",
+    "NodeClassifier",
+    "embed",
+    "method",
+    "parameter",
+    "register_method",
+]

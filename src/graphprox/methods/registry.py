@@ -1,148 +1,125 @@
-"""METHODS: all that a user picks by name, the family and every other system, in one plain table."""
+"""Methods by their name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
-from types import MappingProxyType
 from typing import Any
 
-from graphprox.baselines.arvga import ARVGA
-from graphprox.baselines.barlow_twins import BarlowTwins
-from graphprox.baselines.base import DEFAULT, About, Baseline
-from graphprox.baselines.bgrl import BGRL
-from graphprox.baselines.cca_ssg import CCASSG
-from graphprox.baselines.deepwalk import DeepWalk
-from graphprox.baselines.dgi import DGI
-from graphprox.baselines.floor import RawFeatures, SmoothedFeatures
-from graphprox.baselines.gae import GAE, VGAE
-from graphprox.baselines.gat import GAT
-from graphprox.baselines.gcn import GCN
-from graphprox.baselines.geom_gcn import GeomGCN
-from graphprox.baselines.gmi import GMI, GMIMean
-from graphprox.baselines.graphmae import GraphMAE
-from graphprox.baselines.jknet import JKNet
-from graphprox.baselines.line import LINE
-from graphprox.baselines.mvgrl import MVGRL
-from graphprox.baselines.node2vec import Node2Vec
-from graphprox.baselines.sgc import SGC
-from graphprox.baselines.verse import VERSE
+from graphprox.datasets.dataset import Dataset
+from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError
-from graphprox.methods.embedders import Classifier, Embedder, Maker, Trained
-from graphprox.methods.family import AUTO, FAMILY, preset_names, recipe_for
-from graphprox.training.tables import did_you_mean
+from graphprox.graph.validation import GraphLike
+from graphprox.methods.base import AUTO, DEFAULT, METHODS, GraphEmbedder, GraphMethod
 
-UNTRAINED = "untrained"
-# A baseline is a file of its own, and a line here.
-BASELINES: dict[str, type[Baseline]] = {
-    "raw": RawFeatures,
-    "smoothed": SmoothedFeatures,
-    "deepwalk": DeepWalk,
-    "node2vec": Node2Vec,
-    "line": LINE,
-    "verse": VERSE,
-    "gae": GAE,
-    "vgae": VGAE,
-    "arvga": ARVGA,
-    "dgi": DGI,
-    "mvgrl": MVGRL,
-    "gmi-adaptive": GMI,
-    "gmi-mean": GMIMean,
-    "cca-ssg": CCASSG,
-    "bgrl": BGRL,
-    "barlow-twins": BarlowTwins,
-    "graphmae": GraphMAE,
-    "gcn": GCN,
-    "gat": GAT,
-    "sgc": SGC,
-    "jk-net": JKNet,
-    "geom-gcn-p": GeomGCN,
-}
+DEFAULT_METHOD = "ft-gcl"
+GROUPS = ("floor", "walks and edges", "autoencoders", "contrast", "semi-supervised", "FT-GCL")  # as tables order them
 
 
-@dataclass(frozen=True)
-class Method:
-    """A method by its name: what it is, for which data sets it has settings, and what makes it.
+def method(name: str, *, preset: str = AUTO, dataset: str | None = None, **parameters: Any) -> GraphMethod:
+    """Make a method by its name on the command line.
 
-    >>> METHODS["dgi"].about.group
-    'contrast'
+    Parameters
+    ----------
+    name : str
+        Name of a registered method, such as ``"ft-gcl"``, in any case; underscores count as hyphens.
+    preset : str, default="auto"
+        Settings for a data set. ``"auto"`` takes those of ``dataset``, if there are some; without ``dataset`` it is
+        left to ``fit``, which takes those of the `Dataset` it is given.
+    dataset : str, optional
+        Name of the data set.
+    **parameters
+        Parameters of the method; they take precedence over the preset. Names with dots are fields of the recipe of
+        the FT-GCL family.
+
+    Returns
+    -------
+    GraphMethod
+
+    Examples
+    --------
+    >>> method("dgi", n_components=64, random_state=0)
+    DGI(n_components=64)
+    >>> method("ft-gcl", dataset="Cora").epochs
+    40
     """
-
-    name: str
-    about: About
-    presets: tuple[str, ...]
-    make: Callable[[str, Mapping[str, Any]], Maker]  # from a preset and overrides
-
-    @property
-    def goes_step_by_step(self) -> bool:
-        """Whether its training can be looked at, stopped and gone on with, as that of FT-GCL and its kin."""
-        return self.name in FAMILY
-
-
-def _of_family(name: str) -> Method:
-    known = FAMILY[name]
-    about = About(known.title, known.group, "AX", known.paper, known.summary)
-    return Method(name, about, preset_names(name), partial(_trained, name))
-
-
-def _trained(name: str, preset: str, overrides: Mapping[str, Any]) -> Trained:
-    return Trained(recipe_for(name, preset=preset, overrides=overrides))
-
-
-def _untrained(preset: str, overrides: Mapping[str, Any]) -> Trained:
-    return _trained("ft-gcl", preset, {**overrides, "steps": 0})
-
-
-def _of_baseline(name: str, kind: type[Baseline]) -> Method:
-    presets = tuple(dict.fromkeys([DEFAULT, *kind.presets]))
-    return Method(name, kind.about, presets, partial(_configured, kind))
-
-
-def _configured(kind: type[Baseline], preset: str, overrides: Mapping[str, Any]) -> Maker:
-    made = kind.with_settings(preset, overrides)
-    assert isinstance(made, Embedder | Classifier)  # noqa: S101 - as all subclasses are
-    return made
-
-
-_UNTRAINED = Method(
-    UNTRAINED,
-    About("Untrained encoder", "floor", "AX", "", "FT-GCL's encoder as it is drawn"),
-    preset_names("ft-gcl"),
-    _untrained,
-)
-METHODS: Mapping[str, Method] = MappingProxyType(
-    {
-        **{name: _of_baseline(name, kind) for name, kind in BASELINES.items() if kind.about.group == "floor"},
-        UNTRAINED: _UNTRAINED,
-        **{name: _of_baseline(name, kind) for name, kind in BASELINES.items() if kind.about.group != "floor"},
-        **{name: _of_family(name) for name in FAMILY},
-    }
-)
-
-
-def method_for(
-    name: str, *, dataset: str | None = None, preset: str = AUTO, overrides: Mapping[str, Any] | None = None
-) -> Maker:
-    """The method of a name, with the settings for a data set and whatever is overridden.
-
-    >>> method_for("smoothed").settings
-    {'steps': 2}
-    >>> method_for("untrained", dataset="Cora").settings["steps"]
-    0
-    """
-    method = method_named(name)
+    cls = METHODS.lookup(name)
+    if preset == AUTO and dataset is None:
+        made = cls.from_preset(DEFAULT, **parameters)
+        made.preset = AUTO
+        made._mark_explicit(parameters)
+        return made
     if preset == AUTO:
-        preset = dataset if dataset is not None and dataset in method.presets else DEFAULT
-    if preset not in method.presets:
-        hint = did_you_mean(preset, [AUTO, *method.presets])
-        raise ParameterError(f"{method.about.title} has no preset {preset!r}; {hint}")
-    return method.make(preset, overrides or {})
+        preset = dataset if dataset in cls.presets else DEFAULT  # type: ignore[assignment]
+    return cls.from_preset(preset, **parameters)
 
 
-def method_named(name: str) -> Method:
-    """The method of a name, in lower case or not, with hyphens or underscores."""
-    plain = name.lower().replace("_", "-")
-    if plain not in METHODS:
-        raise ParameterError(f"a method must be a known one; got {name!r}: {did_you_mean(plain, METHODS)}")
-    return METHODS[plain]
+def methods_by_group() -> list[type[GraphMethod]]:
+    """Return all methods in the order of tables: floors first, other groups of their own last.
+
+    Examples
+    --------
+    >>> [each.name for each in methods_by_group()][:3]
+    ['raw', 'smoothed', 'untrained']
+    """
+    groups = list(dict.fromkeys([*GROUPS, *sorted(each.info.group for each in METHODS.values())]))
+    return sorted(METHODS.values(), key=lambda each: (groups.index(each.info.group), each.name))
+
+
+def embed(graph: GraphLike, method: str | GraphEmbedder = DEFAULT_METHOD, **parameters: Any) -> Embedding:
+    """Embed a graph: learn a vector for every node, without labels.
+
+    Parameters
+    ----------
+    graph : Graph, Dataset, Data, networkx.Graph, tuple, sparse or dense matrix
+        Whatever :func:`graphprox.check_graph` accepts.
+    method : str or GraphEmbedder, default="ft-gcl"
+        Name of a method, or an estimator.
+    **parameters
+        Parameters of the method, if it is given by name; they take precedence over the preset of a `Dataset`.
+
+    Returns
+    -------
+    Embedding
+        Vectors and ids of the nodes.
+
+    Examples
+    --------
+    >>> from graphprox import embed, synthetic
+    >>> embed(synthetic(nodes=140), epochs=2, n_components=8).shape
+    (140, 8)
+    """
+    if isinstance(method, GraphEmbedder):
+        if parameters:
+            raise ParameterError(
+                f"parameters must be given to the estimator; got {', '.join(parameters)} beside {method!r}"
+            )
+        return method.fit(graph).embedding_
+    if isinstance(graph, Dataset):  # known here, so that parameters take precedence even if they equal the default
+        parameters.setdefault("dataset", graph.name)
+    return make_embedder(method, **parameters).fit(graph).embedding_
+
+
+def make_embedder(name: str, **options: Any) -> GraphEmbedder:
+    """Make a method by its name, which must be one that embeds.
+
+    Parameters
+    ----------
+    name : str
+    **options
+        Those of :func:`method`.
+
+    Returns
+    -------
+    GraphEmbedder
+
+    Examples
+    --------
+    >>> make_embedder("deepwalk", n_components=64)
+    DeepWalk(n_components=64)
+    """
+    made = method(name, **options)
+    if not isinstance(made, GraphEmbedder):
+        raise ParameterError(
+            f"method must be one that makes embeddings; {made.info.title} classifies nodes by labels: see "
+            "graphprox compare"
+        )
+    return made

@@ -1,1 +1,7 @@
-"""What is trained: an encoder, a projection head, and what their outputs are held against."""
+"""Building blocks of models: encoders, objectives, the projection head and sparse kernels.
+
+    features, edges ─► encoder ─► projection head ─► objective
+
+Encoders and objectives are extension points: each is one file of :mod:`graphprox.nn.encoders` or
+:mod:`graphprox.nn.objectives`, registered where it is defined.
+"""

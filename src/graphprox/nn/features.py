@@ -1,4 +1,4 @@
-"""FeatureMatrix: the features of a graph as the first layer multiplies them."""
+"""Node features in the form in which the first layer of a model multiplies them."""
 
 from __future__ import annotations
 
@@ -10,55 +10,90 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from graphprox.arrays import Features, FloatArray
+from graphprox._utils.arrays import Features, FloatArray
 from graphprox.errors import ParameterError
-from graphprox.nn.sparse import Pattern, product
+from graphprox.nn.sparse import SparsePattern, spmm
 
-SPARSE_BELOW = 0.05  # the share of filled entries below which gathering rows beats a dense product
+MAX_SPARSE_DENSITY = 0.05  # below this share of non-zero entries a sparse product is faster than a dense one
 NORMALIZATIONS = ("rows", "none")
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureMatrix:
-    """Features on a device, dense or sparse, whichever multiplies faster.
+    """Feature matrix on a device, dense or sparse, whichever multiplies faster.
 
+    Parameters
+    ----------
+    shape : tuple of int
+        (num_nodes, num_features).
+    dense : Tensor of shape (num_nodes, num_features) or None
+        The features, if they are dense.
+    pattern : SparsePattern or None
+        Positions of the entries, if the features are sparse.
+    values : Tensor of shape (num_entries,) or None
+        Values of the entries, if the features are sparse.
+
+    Examples
+    --------
     >>> features = FeatureMatrix.of(np.eye(3, dtype=np.float32))
-    >>> features.times(torch.ones(3, 2)).shape
+    >>> features.matmul(torch.ones(3, 2)).shape
     torch.Size([3, 2])
     """
 
     shape: tuple[int, int]
     dense: Tensor | None
-    pattern: Pattern | None
+    pattern: SparsePattern | None
     values: Tensor | None
 
     @classmethod
     def of(cls, x: Features, *, normalize: str = "none", device: torch.device | str = "cpu") -> FeatureMatrix:
-        """Take features to a device; ``normalize="rows"`` scales the absolute values of each row to the sum 1."""
+        """Create a feature matrix from an array.
+
+        Parameters
+        ----------
+        x : ndarray or csr_array of shape (num_nodes, num_features)
+            Features; they are copied.
+        normalize : {"none", "rows"}, default="none"
+            "rows" divides each row by the sum of its absolute values.
+        device : device or str, default="cpu"
+
+        Returns
+        -------
+        FeatureMatrix
+        """
         if normalize not in NORMALIZATIONS:
             raise ParameterError(f"normalize must be one of {', '.join(NORMALIZATIONS)}; got {normalize!r}")
-        scaled = _rows_scaled(x) if normalize == "rows" else x
-        filled = scaled.nnz if isinstance(scaled, sp.csr_array) else np.count_nonzero(scaled)
+        scaled = _normalize_rows(x) if normalize == "rows" else x
+        num_nonzero = scaled.nnz if isinstance(scaled, sp.csr_array) else np.count_nonzero(scaled)
         shape = (int(x.shape[0]), int(x.shape[1]))
-        if filled < SPARSE_BELOW * shape[0] * shape[1]:
+        if num_nonzero < MAX_SPARSE_DENSITY * shape[0] * shape[1]:
             matrix = sp.csr_array(scaled)
-            return cls(shape, None, Pattern.of(matrix, device), torch.tensor(matrix.data, device=device))
+            return cls(shape, None, SparsePattern.of(matrix, device), torch.tensor(matrix.data, device=device))
         full = scaled.toarray() if isinstance(scaled, sp.csr_array) else scaled
         return cls(shape, torch.tensor(full, device=device), None, None)
 
-    def times(self, weight: Tensor) -> Tensor:
-        """The features times a weight matrix (features, width), with its gradient."""
+    def matmul(self, weight: Tensor) -> Tensor:
+        """Multiply the features by a weight; the product is differentiable in the weight.
+
+        Parameters
+        ----------
+        weight : Tensor of shape (num_features, channels)
+
+        Returns
+        -------
+        Tensor of shape (num_nodes, channels)
+        """
         if self.dense is not None:
             return self.dense @ weight
-        assert self.pattern is not None  # noqa: S101 - one of the two is there
+        assert self.pattern is not None  # noqa: S101 - either dense or sparse
         assert self.values is not None  # noqa: S101
-        return product(self.pattern, self.values, weight)
+        return spmm(self.pattern, self.values, weight)
 
 
-def _rows_scaled(x: Features) -> Features:
+def _normalize_rows(x: Features) -> Features:
     magnitudes: Any = abs(x)
-    sums = magnitudes.sum(axis=1, dtype=np.float64)  # of which float32 could be too small to hold it
-    sums[sums == 0] = 1  # a row of zeros stays one
+    sums = magnitudes.sum(axis=1, dtype=np.float64)  # sums of tiny or huge rows leave the range of float32
+    sums[sums == 0] = 1  # rows of zeros stay zero
     if isinstance(x, sp.csr_array):
         values = x.data / np.repeat(sums, np.diff(x.indptr))
         return sp.csr_array((values.astype(np.float32), x.indices, x.indptr), shape=x.shape)

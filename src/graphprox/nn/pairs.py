@@ -1,7 +1,7 @@
-"""Inner products of pairs of rows, with their gradient: what an autoencoder of edges scores pairs of nodes by.
+"""Inner products of pairs of rows with their gradient, by which autoencoders score pairs of nodes.
 
-Torch would gather both rows of every pair, multiply the two copies and add up, and go the same way back: for a million
-pairs some gigabytes are written and read, in which most of the time goes. Compiled, each row is read where it lies.
+Torch would gather both rows of each pair, multiply the two copies and sum, and the same backward: a million pairs move
+gigabytes of memory, which takes most of the time. Compiled code reads each row in place.
 """
 
 from __future__ import annotations
@@ -11,13 +11,26 @@ from typing import Any
 from torch import Tensor
 from torch.autograd import Function
 
-from graphprox.arrays import IntArray
-from graphprox.proximity.compiled import Float32Array, fast
+from graphprox._utils.arrays import IntArray
+from graphprox._utils.numba_helpers import Float32Array, njit_fast
 
 
 def pair_products(rows: Tensor, pairs: Tensor) -> Tensor:
-    """The inner product of the two rows of each pair, (pairs,); ``rows`` is (nodes, width), ``pairs`` (2, pairs).
+    """Return the inner product of the two rows of each pair.
 
+    Parameters
+    ----------
+    rows : Tensor of shape (num_nodes, channels)
+    pairs : Tensor of shape (2, num_pairs)
+        Indices of rows.
+
+    Returns
+    -------
+    Tensor of shape (num_pairs,)
+        Differentiable in ``rows``.
+
+    Examples
+    --------
     >>> import torch
     >>> pair_products(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[0, 1], [1, 1]])).tolist()
     [11.0, 25.0]
@@ -31,19 +44,20 @@ class _PairProducts(Function):
     def forward(ctx: Any, rows: Tensor, pairs: Tensor) -> Tensor:
         ctx.save_for_backward(rows, pairs)
         products = rows.new_empty(pairs.shape[1])
-        _multiply(rows.detach().contiguous().numpy(), pairs.numpy(), products.numpy())
+        _multiply_pairs(rows.detach().contiguous().numpy(), pairs.numpy(), products.numpy())
         return products
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Any, ...]:
         rows, pairs = ctx.saved_tensors
-        to_rows = rows.new_zeros(rows.shape)
-        _multiply_back(rows.contiguous().numpy(), pairs.numpy(), gradients[0].contiguous().numpy(), to_rows.numpy())
-        return to_rows, None
+        row_gradient = rows.new_zeros(rows.shape)
+        upstream = gradients[0].contiguous()
+        _accumulate_gradient(rows.contiguous().numpy(), pairs.numpy(), upstream.numpy(), row_gradient.numpy())
+        return row_gradient, None
 
 
-@fast
-def _multiply(rows: Float32Array, pairs: IntArray, products: Float32Array) -> None:
+@njit_fast
+def _multiply_pairs(rows: Float32Array, pairs: IntArray, products: Float32Array) -> None:
     for at in range(pairs.shape[1]):
         left, right = rows[pairs[0, at]], rows[pairs[1, at]]
         total = rows.dtype.type(0)
@@ -52,12 +66,14 @@ def _multiply(rows: Float32Array, pairs: IntArray, products: Float32Array) -> No
         products[at] = total
 
 
-@fast
-def _multiply_back(rows: Float32Array, pairs: IntArray, gradient: Float32Array, to_rows: Float32Array) -> None:
-    """Add to the gradient of each row of a pair the other one, times the gradient of their product."""
+@njit_fast
+def _accumulate_gradient(
+    rows: Float32Array, pairs: IntArray, upstream: Float32Array, row_gradient: Float32Array
+) -> None:
+    """Add to the gradient of each row of a pair the other row, times the gradient of their product."""
     for at in range(pairs.shape[1]):
-        i, j, times = pairs[0, at], pairs[1, at], gradient[at]
+        i, j, scale = pairs[0, at], pairs[1, at], upstream[at]
         for d in range(rows.shape[1]):
-            to_rows[i, d] += times * rows[j, d]
-        for d in range(rows.shape[1]):  # a loop of its own, as both rows may be one
-            to_rows[j, d] += times * rows[i, d]
+            row_gradient[i, d] += scale * rows[j, d]
+        for d in range(rows.shape[1]):  # a separate loop, because both rows of a pair may be the same
+            row_gradient[j, d] += scale * rows[i, d]

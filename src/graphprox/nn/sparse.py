@@ -1,13 +1,14 @@
-"""The few sparse products that everything else is made of, each with its gradient.
+"""Sparse kernels with gradients, on which all convolutions build.
 
-A sparse matrix is a `Pattern`, where its entries are, and a vector of values. The products go through
-``torch.embedding_bag``, the fastest gather-and-add that torch has on CPUs: a product with a CSR tensor takes longer,
-and leaves a slow gradient to autograd.
+A sparse matrix is a `SparsePattern`, the positions of its entries, and a vector of values. Products use
+``torch.embedding_bag``, the fastest gather-and-sum of torch on CPUs: products with CSR tensors are slower, and autograd
+gives them a slow gradient.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,16 +20,37 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.nn import functional
 
-# Where embedding_bag and sampled products are known to be at hand; elsewhere rows are gathered and added.
+# Devices that support embedding_bag and sampled products; on others rows are gathered and summed.
 FUSED_DEVICES = ("cpu", "cuda")
 
 
-@dataclass(frozen=True, eq=False)
-class Pattern:
-    """Where the entries of a sparse matrix are, row by row, and the same of its transpose.
+def row_indices(matrix: sp.csr_array) -> NDArray[Any]:
+    """Return the row of each stored entry of a sparse matrix, an ndarray of shape (nnz,)."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
-    ``starts`` (rows + 1) and ``columns`` (entries) are CSR's; ``order`` (entries) takes values to the order of the
-    transpose.
+
+@dataclass(frozen=True, eq=False)
+class SparsePattern:
+    """Positions of the entries of a sparse matrix and of its transpose, both in CSR format.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        (num_rows, num_columns).
+    starts : Tensor of shape (num_rows + 1,)
+        First entry of each row.
+    columns : Tensor of shape (num_entries,)
+        Column of each entry.
+    rows : Tensor of shape (num_entries,)
+        Row of each entry.
+    transposed_starts : Tensor of shape (num_columns + 1,)
+        First entry of each row of the transpose.
+    transposed_columns : Tensor of shape (num_entries,)
+        Column of each entry of the transpose.
+    order : Tensor of shape (num_entries,)
+        Permutation of the entries into the order of the transpose.
+    csr : Tensor or None
+        The pattern as a CSR tensor of zeros, on devices with fused kernels.
     """
 
     shape: tuple[int, int]
@@ -38,51 +60,91 @@ class Pattern:
     transposed_starts: Tensor
     transposed_columns: Tensor
     order: Tensor
-    csr: Tensor | None  # the pattern as torch's own kernels want it, where they are used
+    csr: Tensor | None
 
     @classmethod
-    def of(cls, matrix: sp.csr_array, device: torch.device | str = "cpu") -> Pattern:
-        """The pattern of a CSR array; what its values are is for the caller to keep, in the same order."""
+    def of(cls, matrix: sp.csr_array, device: torch.device | str = "cpu") -> SparsePattern:
+        """Create the pattern of a sparse matrix.
+
+        Parameters
+        ----------
+        matrix : csr_array of shape (num_rows, num_columns)
+            Its values are ignored; the caller keeps them, in the same order.
+        device : device or str, default="cpu"
+
+        Returns
+        -------
+        SparsePattern
+        """
         numbered = sp.csr_array((np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
         transposed = numbered.T.tocsr()
-        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
-        def moved(array: NDArray[Any]) -> Tensor:
+        def to_tensor(array: NDArray[Any]) -> Tensor:
             return torch.tensor(array, dtype=torch.int32, device=device)
 
-        starts, columns = moved(matrix.indptr), moved(matrix.indices)
+        starts, columns = to_tensor(matrix.indptr), to_tensor(matrix.indices)
         return cls(
             shape=(int(matrix.shape[0]), int(matrix.shape[1])),
             starts=starts,
             columns=columns,
-            rows=moved(rows),
-            transposed_starts=moved(transposed.indptr),
-            transposed_columns=moved(transposed.indices),
-            order=moved(transposed.data),
-            csr=_csr(starts, columns, matrix.shape) if torch.device(device).type in FUSED_DEVICES else None,
+            rows=to_tensor(row_indices(matrix)),
+            transposed_starts=to_tensor(transposed.indptr),
+            transposed_columns=to_tensor(transposed.indices),
+            order=to_tensor(transposed.data),
+            csr=_to_csr(starts, columns, matrix.shape) if torch.device(device).type in FUSED_DEVICES else None,
         )
 
     @property
     def num_entries(self) -> int:
-        """The number of entries."""
+        """Number of entries."""
         return int(self.columns.shape[0])
 
-    # -- products, without gradients -----------------------------------------------------------------------------
+    # -- kernels without gradients ----------------------------------------------------------------------------------
 
-    def times(self, values: Tensor, dense: Tensor) -> Tensor:
-        """The matrix with ``values`` times a dense one, (rows, width)."""
-        if self.csr is None:
-            return _gathered(self.rows, self.columns, values, dense, self.shape[0])
-        return _bags(self.starts, self.columns, values, dense)
+    def matmul(self, values: Tensor, dense: Tensor) -> Tensor:
+        """Multiply the matrix with ``values`` by a dense one.
 
-    def transposed_times(self, values: Tensor, dense: Tensor) -> Tensor:
-        """The transpose of the matrix with ``values`` times a dense one, (columns, width)."""
+        Parameters
+        ----------
+        values : Tensor of shape (num_entries,)
+        dense : Tensor of shape (num_columns, channels)
+
+        Returns
+        -------
+        Tensor of shape (num_rows, channels)
+        """
         if self.csr is None:
-            return _gathered(self.columns, self.rows, values, dense, self.shape[1])
-        return _bags(self.transposed_starts, self.transposed_columns, values.index_select(0, self.order), dense)
+            return _gather_and_sum(self.rows, self.columns, values, dense, self.shape[0])
+        return _sum_bags(self.starts, self.columns, values, dense)
+
+    def transposed_matmul(self, values: Tensor, dense: Tensor) -> Tensor:
+        """Multiply the transpose of the matrix with ``values`` by a dense one.
+
+        Parameters
+        ----------
+        values : Tensor of shape (num_entries,)
+        dense : Tensor of shape (num_rows, channels)
+
+        Returns
+        -------
+        Tensor of shape (num_columns, channels)
+        """
+        if self.csr is None:
+            return _gather_and_sum(self.columns, self.rows, values, dense, self.shape[1])
+        return _sum_bags(self.transposed_starts, self.transposed_columns, values.index_select(0, self.order), dense)
 
     def inner_products(self, left: Tensor, right: Tensor) -> Tensor:
-        """Row i of ``left`` times row j of ``right`` for each entry (i, j), (entries,)."""
+        """Return the inner product of row i of ``left`` and row j of ``right`` for each entry (i, j).
+
+        Parameters
+        ----------
+        left : Tensor of shape (num_rows, channels)
+        right : Tensor of shape (num_columns, channels)
+
+        Returns
+        -------
+        Tensor of shape (num_entries,)
+        """
         if self.csr is None:
             return (left[self.rows] * right[self.columns]).sum(1)
         pattern = self.csr if self.csr.dtype == left.dtype else self.csr.to(left.dtype)
@@ -90,24 +152,24 @@ class Pattern:
         return products
 
     def row_sums(self, values: Tensor) -> Tensor:
-        """The sum of each row's values, (rows, ...)."""
+        """Sum ``values`` of shape (num_entries, ...) over each row, giving (num_rows, ...)."""
         if self.csr is None:
-            return _added(self.rows, values, self.shape[0])
+            return _scatter_add(self.rows, values, self.shape[0])
         return _segment_sums(values, self.starts)
 
     def column_sums(self, values: Tensor) -> Tensor:
-        """The sum of each column's values, (columns, ...)."""
+        """Sum ``values`` of shape (num_entries, ...) over each column, giving (num_columns, ...)."""
         if self.csr is None:
-            return _added(self.columns, values, self.shape[1])
+            return _scatter_add(self.columns, values, self.shape[1])
         return _segment_sums(values.index_select(0, self.order), self.transposed_starts)
 
     def row_softmax(self, values: Tensor) -> Tensor:
-        """Values that sum to 1 in each row, as softmax makes them."""
-        exponentials = (values - self._row_largest(values).index_select(0, self.rows)).exp_()
+        """Return the softmax of ``values`` of shape (num_entries, ...) over the entries of each row."""
+        exponentials = (values - self._row_max(values).index_select(0, self.rows)).exp_()
         return exponentials.div_(self.row_sums(exponentials).index_select(0, self.rows))
 
-    def _row_largest(self, values: Tensor) -> Tensor:
-        """The largest value of each row, (rows, ...); that of a row without entries is never looked up."""
+    def _row_max(self, values: Tensor) -> Tensor:
+        """Return the maximum of each row, -inf for rows without entries."""
         if self.csr is None:
             lowest = values.new_full((self.shape[0], *values.shape[1:]), float("-inf"))
             places = self.rows.long().view(-1, *[1] * (values.dim() - 1)).expand_as(values)
@@ -119,55 +181,75 @@ def _segment_sums(values: Tensor, starts: Tensor) -> Tensor:
     return torch.segment_reduce(values, "sum", offsets=starts.long(), initial=0.0)
 
 
-def _added(places: Tensor, values: Tensor, length: int) -> Tensor:
+def _scatter_add(places: Tensor, values: Tensor, length: int) -> Tensor:
     return values.new_zeros(length, *values.shape[1:]).index_add_(0, places, values)
 
 
-def _bags(starts: Tensor, columns: Tensor, values: Tensor, dense: Tensor) -> Tensor:
-    # Values that lie apart, one head's of several, would take twice as long.
+def _sum_bags(starts: Tensor, columns: Tensor, values: Tensor, dense: Tensor) -> Tensor:
+    # Values that are not contiguous, such as those of one of several heads, would take twice as long.
     return functional.embedding_bag(
         columns, dense, starts, mode="sum", per_sample_weights=values.contiguous(), include_last_offset=True
     )
 
 
-def _gathered(rows: Tensor, columns: Tensor, values: Tensor, dense: Tensor, height: int) -> Tensor:
-    return _added(rows, values[:, None] * dense[columns], height)
+def _gather_and_sum(rows: Tensor, columns: Tensor, values: Tensor, dense: Tensor, num_rows: int) -> Tensor:
+    return _scatter_add(rows, values[:, None] * dense[columns], num_rows)
 
 
-def _csr(starts: Tensor, columns: Tensor, shape: tuple[int, ...]) -> Tensor:
+def _to_csr(starts: Tensor, columns: Tensor, shape: tuple[int, ...]) -> Tensor:
     zeros = torch.zeros(len(columns), device=columns.device)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch calls its CSR tensors a beta, once
+        warnings.simplefilter("ignore")  # torch warns once that CSR tensors are in beta
         return torch.sparse_csr_tensor(starts, columns, zeros, size=tuple(shape), check_invariants=False)
 
 
-# -- products with gradients --------------------------------------------------------------------------------------
+# -- kernels with gradients -----------------------------------------------------------------------------------------
 
 
-class _Product(Function):
+class _SparseMatMul(Function):
     @staticmethod
-    def forward(ctx: Any, pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:
+    def forward(ctx: Any, pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
         ctx.pattern, ctx.values = pattern, values
-        return pattern.times(values, dense)
+        return pattern.matmul(values, dense)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Any, ...]:
-        return None, None, ctx.pattern.transposed_times(ctx.values, gradients[0].contiguous())
+        return None, None, ctx.pattern.transposed_matmul(ctx.values, gradients[0].contiguous())
 
 
-def product(pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:
-    """A sparse matrix of constant ``values`` times a dense one; the gradient goes to the dense one."""
-    result: Tensor = _Product.apply(pattern, values, dense)  # type: ignore[no-untyped-call]
+def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
+    """Multiply a sparse matrix by a dense one.
+
+    Parameters
+    ----------
+    pattern : SparsePattern
+        Positions of the entries of the sparse matrix.
+    values : Tensor of shape (num_entries,)
+        Its values, which get no gradient.
+    dense : Tensor of shape (num_columns, channels)
+
+    Returns
+    -------
+    Tensor of shape (num_rows, channels)
+        Differentiable in ``dense``.
+
+    Examples
+    --------
+    >>> matrix = sp.csr_array(np.array([[0.0, 2.0], [3.0, 0.0]], np.float32))
+    >>> spmm(SparsePattern.of(matrix), torch.tensor(matrix.data), torch.tensor([[1.0], [10.0]])).tolist()
+    [[20.0], [3.0]]
+    """
+    result: Tensor = _SparseMatMul.apply(pattern, values, dense)  # type: ignore[no-untyped-call]
     return result
 
 
 class _Attention(Function):
-    """Softmax over each row's entries of leaky_relu(score of the column + score of the row + bias of the entry)."""
+    """Softmax over the entries of a row of leaky_relu(source score + target score + bias), and the weighted mean."""
 
     @staticmethod
     def forward(
         ctx: Any,
-        pattern: Pattern,
+        pattern: SparsePattern,
         slope: float,
         h: Tensor,
         scorer: Tensor,
@@ -175,43 +257,38 @@ class _Attention(Function):
         heads: int,
         factors: Tensor | None,
     ) -> Tensor:
-        scores = functional.linear(h, scorer.T.contiguous())  # (nodes, 2 heads): as a source, as a target
+        scores = functional.linear(h, scorer.T.contiguous())  # (num_nodes, 2 * heads): as source, then as target
         logits = scores[:, :heads].index_select(0, pattern.columns)
         logits += scores[:, heads:].index_select(0, pattern.rows)
         if bias is not None:
             logits += bias
-        negative = logits <= 0  # at 0, torch's leaky_relu takes the slope of the negative side
+        negative = logits <= 0  # at 0, leaky_relu of torch has the slope of the negative side
         attention = pattern.row_softmax(torch.where(negative, slope * logits, logits))
         weights = attention if factors is None else attention * factors
-        ctx.pattern, ctx.slope, ctx.heads, ctx.biased = pattern, slope, heads, bias is not None
+        ctx.pattern, ctx.slope, ctx.heads, ctx.has_bias = pattern, slope, heads, bias is not None
         ctx.save_for_backward(h, scorer, attention, negative, weights)
-        return _by_head(h, heads, lambda part, head: pattern.times(weights[:, head], part))
+        return _map_heads(h, heads, lambda part, head: pattern.matmul(weights[:, head], part))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Any, ...]:
         pattern, heads = ctx.pattern, ctx.heads
         h, scorer, attention, negative, weights = ctx.saved_tensors
         upstream = gradients[0].contiguous()
-        wanted = torch.stack(
-            [
-                pattern.inner_products(g, part)
-                for g, part in zip(_parts(upstream, heads), _parts(h, heads), strict=True)
-            ],
-            1,
-        )
-        # Through the softmax: what an entry gains, the others of its row lose.
-        wanted *= weights
-        to_logits = wanted - attention * pattern.row_sums(wanted).index_select(0, pattern.rows)
-        to_logits = torch.where(negative, ctx.slope * to_logits, to_logits)
-        to_scores = torch.cat([pattern.column_sums(to_logits), pattern.row_sums(to_logits)], 1)
-        to_h = _by_head(upstream, heads, lambda part, head: pattern.transposed_times(weights[:, head], part))
-        to_h.addmm_(to_scores, scorer.T)
-        to_scorer = (to_scores.T @ h).T  # a tall thin product takes far longer the other way round
-        return None, None, to_h, to_scorer, to_logits if ctx.biased else None, None, None
+        parts = zip(_split_heads(upstream, heads), _split_heads(h, heads), strict=True)
+        products = torch.stack([pattern.inner_products(gradient, part) for gradient, part in parts], 1)
+        # Softmax: the gradient of an entry, minus the mean over its row weighted by attention.
+        products *= weights
+        logit_gradient = products - attention * pattern.row_sums(products).index_select(0, pattern.rows)
+        logit_gradient = torch.where(negative, ctx.slope * logit_gradient, logit_gradient)
+        score_gradient = torch.cat([pattern.column_sums(logit_gradient), pattern.row_sums(logit_gradient)], 1)
+        h_gradient = _map_heads(upstream, heads, lambda part, head: pattern.transposed_matmul(weights[:, head], part))
+        h_gradient.addmm_(score_gradient, scorer.T)
+        scorer_gradient = (score_gradient.T @ h).T  # a tall, thin product is far slower the other way round
+        return None, None, h_gradient, scorer_gradient, logit_gradient if ctx.has_bias else None, None, None
 
 
 def attend(
-    pattern: Pattern,
+    pattern: SparsePattern,
     h: Tensor,
     scorer: Tensor,
     bias: Tensor | None = None,
@@ -220,11 +297,28 @@ def attend(
     slope: float,
     factors: Tensor | None = None,
 ) -> Tensor:
-    """Each node's mean of its in-neighbours, weighed by attention, (nodes, heads * width).
+    """Average in-neighbors weighted by attention, without a message per edge.
 
-    ``h`` (nodes, heads * width) is what is averaged, ``scorer`` (heads * width, 2 heads) scores a node as source and as
-    target of an edge, ``bias`` (entries, heads) belongs to the edges. ``factors`` (entries, heads), constants such as
-    dropout draws, multiply the weights after the softmax.
+    Parameters
+    ----------
+    pattern : SparsePattern
+        Row i holds the in-neighbors of node i.
+    h : Tensor of shape (num_nodes, heads * head_channels)
+        Projected features.
+    scorer : Tensor of shape (heads * head_channels, 2 * heads)
+        Maps ``h`` to the scores of a node as the source and as the target of an edge.
+    bias : Tensor of shape (num_entries, heads), optional
+        Added to the logits of the edges.
+    heads : int
+    slope : float
+        Negative slope of the leaky ReLU of the logits.
+    factors : Tensor of shape (num_entries, heads), optional
+        Constants, such as those of dropout, by which weights are multiplied after the softmax.
+
+    Returns
+    -------
+    Tensor of shape (num_nodes, heads * head_channels)
+        Differentiable in ``h``, ``scorer`` and ``bias``.
     """
     result: Tensor = _Attention.apply(  # type: ignore[no-untyped-call]
         pattern, slope, h, scorer, bias, heads, factors
@@ -232,11 +326,12 @@ def attend(
     return result
 
 
-def _parts(matrix: Tensor, heads: int) -> tuple[Tensor, ...]:
-    """The columns of each head, each a matrix of its own."""
+def _split_heads(matrix: Tensor, heads: int) -> tuple[Tensor, ...]:
+    """Return the columns of each head as a contiguous matrix."""
     return (matrix,) if heads == 1 else tuple(part.contiguous() for part in matrix.chunk(heads, dim=1))
 
 
-def _by_head(matrix: Tensor, heads: int, aggregate: Any) -> Tensor:
-    outputs = [aggregate(part, head) for head, part in enumerate(_parts(matrix, heads))]
+def _map_heads(matrix: Tensor, heads: int, function: Callable[[Tensor, int], Tensor]) -> Tensor:
+    """Apply a function to the columns of each head and concatenate the results."""
+    outputs = [function(part, head) for head, part in enumerate(_split_heads(matrix, heads))]
     return outputs[0] if heads == 1 else torch.cat(outputs, 1)

@@ -1,0 +1,1 @@
+"""Tables, figures and pages from records: deterministic, without training or loading a data set."""

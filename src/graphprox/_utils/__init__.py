@@ -1,0 +1,1 @@
+"""Helpers shared by several packages; not part of the public interface."""

@@ -1,0 +1,60 @@
+"""Loading of a graph by name or from files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from graphprox.datasets.dataset import Dataset
+from graphprox.datasets.named import is_dataset_name, load_dataset, suggest_dataset
+from graphprox.errors import DatasetError, ParameterError
+from graphprox.io import read_graph
+from graphprox.io.files import ending
+
+
+def load(
+    graph: str | Path,
+    *,
+    data: str | Path | None = None,
+    features: str | Path | None = None,
+    labels: str | Path | None = None,
+    directed: bool | None = None,
+    header: bool | None = None,
+) -> Dataset:
+    """Load a named data set, or read a graph from files.
+
+    Parameters
+    ----------
+    graph : str or Path
+        Name of a data set as for `load_dataset`, or path of a file as for `read_graph`.
+    data : str or Path, default=None
+        Directory of data sets; ``GRAPHPROX_DATA`` if None.
+    features, labels, directed, header
+        Options of `read_graph`; only for a file.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DatasetError
+        If the name is unknown, or the files of the data set are not available.
+    ReadError
+        If a file cannot be read.
+
+    Examples
+    --------
+    >>> load("synthetic").graph.num_classes
+    7
+    """
+    if isinstance(graph, str) and is_dataset_name(graph):
+        file_options = {"features": features, "labels": labels, "directed": directed, "header": header}
+        given = [name for name, value in file_options.items() if value is not None]
+        if given:
+            raise ParameterError(f"{', '.join(given)} must go with a file; {graph!r} is a data set, which has its own")
+        return load_dataset(graph, data=data)
+    path = Path(graph)
+    if not os.path.exists(path) and not ending(path) and len(path.parts) == 1:  # noqa: PTH110 - never raises
+        raise DatasetError(f"{str(graph)!r} is neither a data set nor a file; {suggest_dataset(str(graph))}")
+    return Dataset(str(path), read_graph(path, features=features, labels=labels, directed=directed, header=header))

@@ -1,1 +1,0 @@
-"""From records to tables, figures and a page: nothing is trained, and the same records are the same bytes."""

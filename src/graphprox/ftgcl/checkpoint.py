@@ -1,0 +1,212 @@
+"""Checkpoints: everything needed to resume a training, on disk, verified by checksums.
+
+A checkpoint is two files: ``epoch-N.safetensors`` with weights, moments and losses, and ``epoch-N.json`` with its
+checksum and what it belongs to. The last two are kept. No random state is saved: each epoch draws from the random seed
+and its own number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import warnings
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as load_safetensors
+from safetensors.torch import save as save_safetensors
+from torch import Tensor
+
+from graphprox.errors import DamagedCheckpointWarning, ParameterError, ReadError, WriteError
+from graphprox.ftgcl.recipe import Recipe
+from graphprox.io.files import atomic_write, reason
+
+FORMAT = 2
+KEPT = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """State of a training after some epochs.
+
+    Attributes
+    ----------
+    epoch : int
+        Number of epochs trained.
+    tensors : dict of str to Tensor
+        Weights and moments of the optimizer.
+    losses : list of float
+        Loss of each epoch.
+    """
+
+    epoch: int
+    tensors: dict[str, Tensor]
+    losses: list[float]
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """The checkpoints of one training, that is, of one graph and one recipe apart from its number of epochs.
+
+    Attributes
+    ----------
+    folder : Path
+    recipe : Recipe
+    graph : str
+        Checksum of the graph.
+    """
+
+    folder: Path
+    recipe: Recipe
+    graph: str
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Write a checkpoint atomically, and remove those that are no longer needed."""
+        losses = torch.tensor(checkpoint.losses, dtype=torch.float64)
+        content = save_safetensors({**checkpoint.tensors, "losses": losses})
+        about = {
+            "format": FORMAT,
+            "epoch": checkpoint.epoch,
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "graph": self.graph,
+            "recipe": self.recipe.to_toml(),
+        }
+        path = self._path(checkpoint.epoch)
+        with atomic_write(path, path.with_suffix(".json")) as (tensors, description):
+            tensors.write_bytes(content)
+            description.write_text(seal(about))
+        # Those of later epochs are damaged, or this would not be the newest.
+        remove_checkpoints(self.folder, keep=[epoch for epoch in self._epochs() if epoch <= checkpoint.epoch][:KEPT])
+
+    def newest(self) -> Checkpoint | None:
+        """Return the newest intact checkpoint, or None; a warning names each damaged one."""
+        for epoch in self._epochs():
+            path = self._path(epoch)
+            try:
+                return self._read(path)
+            except ReadError as error:
+                warnings.warn(f"{error}: trying an older checkpoint", DamagedCheckpointWarning, stacklevel=2)
+        return None
+
+    def remove_partial(self) -> None:
+        """Remove files that a killed process left behind."""
+        remove_checkpoints(self.folder, keep=self._epochs())
+
+    def clear(self) -> None:
+        """Remove all checkpoints."""
+        remove_checkpoints(self.folder)
+
+    def _read(self, path: Path) -> Checkpoint:
+        about = read_sealed(path.with_suffix(".json"), FORMAT)
+        tensors = load_verified_tensors(path, about["sha256"])
+        self._check_same_training(path, about)
+        losses = tensors.pop("losses").tolist()
+        return Checkpoint(about["epoch"], tensors, losses)
+
+    def _check_same_training(self, path: Path, about: dict[str, Any]) -> None:
+        if about["graph"] != self.graph:
+            raise ParameterError(f"{path} is of another graph: pass the same one, or leave out --resume to start again")
+        theirs = Recipe.from_toml(about["recipe"], path.with_suffix(".json"))
+        differing = [name for name in theirs.differences(self.recipe) if name != "epochs"]
+        if differing:
+            raise ParameterError(
+                f"{path} was trained by another recipe, which differs in {', '.join(differing)}: "
+                "pass the same settings, or leave out --resume to start again"
+            )
+
+    def _path(self, epoch: int) -> Path:
+        return self.folder / f"{_name(epoch)}.safetensors"
+
+    def _epochs(self) -> list[int]:
+        """Return the epochs that have a checkpoint, the newest first."""
+        found = [re.fullmatch(r"epoch-(\d+)\.json", path.name) for path in self.folder.glob("epoch-*.json")]
+        return sorted((int(match[1]) for match in found if match), reverse=True)
+
+
+def remove_checkpoints(folder: Path, *, keep: Collection[int] = ()) -> None:
+    """Remove all checkpoints but those of some epochs, and partial files of a killed process."""
+    kept = {f"{_name(epoch)}{ending}" for epoch in keep for ending in (".safetensors", ".json")}
+    for path in [*folder.glob("epoch-*"), *folder.glob(".epoch-*.part")]:
+        if path.name not in kept:
+            _remove(path)
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise WriteError(f"{path} cannot be removed: {reason(error)}") from None
+
+
+def _name(epoch: int) -> str:
+    return f"epoch-{epoch:08d}"
+
+
+# -- files with checksums -------------------------------------------------------------------------------------------
+
+
+def seal(about: Mapping[str, Any]) -> str:
+    """Return a description as JSON, with a checksum of itself."""
+    return json.dumps({**about, "seal": _checksum(about)}, indent=2) + "\n"
+
+
+def read_sealed(path: Path, version: int) -> dict[str, Any]:
+    """Read a description that `seal` has written.
+
+    Parameters
+    ----------
+    path : Path
+    version : int
+        The format that the description must have.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ReadError
+        If the file is missing, damaged or of another format.
+    """
+    try:
+        about: dict[str, Any] = json.loads(path.read_text())
+        if about.pop("seal") != _checksum(about):
+            raise ValueError("its content does not match its checksum")
+        found = about["format"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ReadError(f"{path} is damaged: {reason(error)}") from None
+    if found != version:
+        raise ReadError(
+            f"{path} must have format {version}; it has {found}, of another version of graphprox: train the model again"
+        )
+    return about
+
+
+def _checksum(about: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+
+
+def read_verified_bytes(path: Path, checksum: str) -> bytes:
+    """Read a file whose content must match a checksum."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ReadError(f"{path} is damaged: {reason(error)}") from None
+    if hashlib.sha256(content).hexdigest() != checksum:
+        raise ReadError(f"{path} is damaged: its content does not match the recorded checksum")
+    return content
+
+
+def load_verified_tensors(path: Path, checksum: str) -> dict[str, Tensor]:
+    """Load the tensors of a file whose content must match a checksum."""
+    content = read_verified_bytes(path, checksum)
+    try:
+        # Copies, as the buffer may lie at any address, and sums over aligned arrays round differently.
+        return {name: tensor.clone() for name, tensor in load_safetensors(content).items()}
+    except SafetensorError as error:
+        raise ReadError(f"{path} is damaged: {reason(error)}") from None

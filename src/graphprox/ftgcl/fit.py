@@ -1,0 +1,161 @@
+"""From a graph and a recipe to a trained model: rank the views, train, embed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from graphprox._utils.arrays import FloatArray
+from graphprox._utils.outcome import warn_if_collapsed
+from graphprox._utils.progress import Progress
+from graphprox.ftgcl.model import Model, select_device
+from graphprox.ftgcl.model_folder import CHECKPOINTS, METRICS, MetricsFile, Origin, prepare_folder, save_model
+from graphprox.ftgcl.recipe import Recipe
+from graphprox.ftgcl.trainer import Callback, EpochLog, train
+from graphprox.graph.graph import Graph
+from graphprox.views.base import rank_view
+from graphprox.views.ranking import Ranking
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult:
+    """Result of a training.
+
+    Attributes
+    ----------
+    model : Model
+    vectors : ndarray of shape (n_nodes, n_components)
+        Vectors of the graph that the model was trained on.
+    rankings : dict of str to Ranking
+        Rankings of the views.
+    losses : ndarray of shape (n_epochs,)
+    """
+
+    model: Model
+    vectors: FloatArray
+    rankings: dict[str, Ranking]
+    losses: FloatArray
+
+
+def fit_recipe(
+    graph: Graph,
+    recipe: Recipe,
+    *,
+    device: str = "auto",
+    folder: Path | None = None,
+    resume: bool = False,
+    checkpoint_every: int = 20,
+    cache: bool = True,
+    progress: Progress | None = None,
+    callbacks: Iterable[Callback] = (),
+) -> FitResult:
+    """Rank the views that a recipe needs, train, and embed the graph; labels are ignored.
+
+    Parameters
+    ----------
+    graph : Graph
+    recipe : Recipe
+    device : str, default="auto"
+    folder : Path, optional
+        Folder in which the model and its checkpoints are saved.
+    resume : bool, default=False
+        Whether to continue from the newest checkpoint in ``folder``.
+    checkpoint_every : int, default=20
+        Number of epochs between checkpoints.
+    cache : bool, default=True
+        Whether rankings are cached on disk.
+    progress : callable, optional
+    callbacks : iterable of callable
+        Called with an `EpochLog` after each epoch.
+
+    Returns
+    -------
+    FitResult
+
+    Examples
+    --------
+    >>> from graphprox import synthetic
+    >>> result = fit_recipe(synthetic(nodes=140), Recipe(epochs=2), cache=False)
+    >>> result.vectors.shape, len(result.losses)
+    ((140, 512), 2)
+    """
+    graph = graph.without_labels()
+    selected = select_device(device)
+    if folder is not None:
+        prepare_folder(folder)
+    # An untrained encoder reads no view.
+    rankings = rank_views(graph, recipe, cache=cache, progress=progress) if recipe.epochs else {}
+    listeners = list(callbacks)
+    if progress is not None:
+        listeners.append(_report_to(progress, recipe.epochs))
+    if folder is not None:
+        listeners.append(_MetricsWriter(folder / METRICS))
+    model, losses = train(
+        graph,
+        rankings,
+        recipe,
+        device=selected,
+        checkpoints=None if folder is None else folder / CHECKPOINTS,
+        checkpoint_every=checkpoint_every,
+        resume=resume,
+        callbacks=listeners,
+    )
+    vectors = warn_if_collapsed(model.embed(graph))
+    if folder is not None:
+        MetricsFile(folder / METRICS, after=len(losses))  # an earlier training may have had more epochs
+        save_model(folder, model, Origin.of(graph))
+    return FitResult(model, vectors, rankings, np.array(losses))
+
+
+def rank_views(
+    graph: Graph, recipe: Recipe, *, cache: bool = True, progress: Progress | None = None
+) -> dict[str, Ranking]:
+    """Rank the views that the pairs of a recipe name.
+
+    Parameters
+    ----------
+    graph : Graph
+    recipe : Recipe
+    cache : bool, default=True
+    progress : callable, optional
+
+    Returns
+    -------
+    dict of str to Ranking
+    """
+    return {
+        view: rank_view(
+            graph,
+            view,
+            k_max=recipe.views.k_range(view)[1],
+            random_state=recipe.random_state,
+            engine=recipe.views.engine,
+            options=recipe.views.options_of(view).descriptor_options(),
+            cache=cache,
+            progress=progress,
+        )
+        for view in recipe.required_views
+    }
+
+
+def _report_to(progress: Progress, epochs: int) -> Callback:
+    def report(log: EpochLog) -> None:
+        progress("training", log.epoch, epochs, note=f", loss {log.loss:.4f}")
+
+    return report
+
+
+class _MetricsWriter:
+    """Writes metrics; the file is opened after the first epoch, whose number tells which earlier lines stay."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.file: MetricsFile | None = None
+
+    def __call__(self, log: EpochLog) -> None:
+        if self.file is None:
+            self.file = MetricsFile(self.path, after=log.epoch - 1)
+        self.file.append(log)

@@ -1,0 +1,196 @@
+"""A trained model in a folder.
+
+    recipe.toml            every setting
+    weights.safetensors    encoder and head
+    metrics.jsonl          a line per epoch: pairs, k, loss, seconds
+    about.json             versions, checksum and size of the graph, checksums of weights and recipe
+    checkpoints/           the last two, to resume from
+
+No file in it is a pickle.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from dataclasses import asdict, dataclass, fields
+from importlib.metadata import version
+from pathlib import Path
+
+import torch
+from safetensors.torch import save as save_safetensors
+
+import graphprox
+from graphprox.errors import ReadError, WriteError
+from graphprox.ftgcl.checkpoint import load_verified_tensors, read_sealed, read_verified_bytes, remove_checkpoints, seal
+from graphprox.ftgcl.model import Model
+from graphprox.ftgcl.recipe import Recipe
+from graphprox.ftgcl.trainer import EpochLog
+from graphprox.graph.checksum import graph_checksum
+from graphprox.graph.graph import Graph
+from graphprox.io.files import atomic_write, make_writable_folder, reason, sweep
+
+RECIPE, WEIGHTS, METRICS, ABOUT, CHECKPOINTS = (
+    "recipe.toml",
+    "weights.safetensors",
+    "metrics.jsonl",
+    "about.json",
+    "checkpoints",
+)
+FILES = (RECIPE, WEIGHTS, METRICS, ABOUT)
+FORMAT = 2
+
+
+def prepare_folder(folder: Path) -> Path:
+    """Make a folder writable, and remove partial files of a killed process."""
+    sweep(*(make_writable_folder(folder) / name for name in FILES))
+    return folder
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Description of the graph that a model was trained on.
+
+    Attributes
+    ----------
+    graph : str
+        Checksum of the graph.
+    nodes, edges : int
+        Its size.
+    directed : bool
+    """
+
+    graph: str
+    nodes: int
+    edges: int
+    directed: bool
+
+    @classmethod
+    def of(cls, graph: Graph) -> Origin:
+        """Describe a graph."""
+        return cls(graph_checksum(graph), graph.num_nodes, graph.num_edges, graph.directed)
+
+
+def save_model(folder: Path, model: Model, origin: Origin) -> None:
+    """Write recipe, weights and a description, atomically.
+
+    Parameters
+    ----------
+    folder : Path
+        Created if it does not exist; an older model in it is replaced.
+    model : Model
+    origin : Origin
+        Graph that the model was trained on.
+    """
+    make_writable_folder(folder)
+    content = save_safetensors({name: tensor.contiguous() for name, tensor in model.state_dict().items()})
+    settings = model.recipe.to_toml().encode()
+    about = {
+        "format": FORMAT,
+        "weights": hashlib.sha256(content).hexdigest(),
+        "recipe": hashlib.sha256(settings).hexdigest(),
+        "num_features": model.num_features,
+        "weighted": model.weighted,
+        **asdict(origin),
+        "device": model.device.type,
+        "versions": {
+            "python": platform.python_version(),
+            "graphprox": graphprox.__version__,
+            **{name: version(name) for name in ("torch", "numpy", "scipy", "safetensors")},
+        },
+    }
+    with atomic_write(folder / WEIGHTS, folder / RECIPE, folder / ABOUT) as (weights, recipe, description):
+        weights.write_bytes(content)
+        recipe.write_bytes(settings)
+        description.write_text(seal(about))
+
+
+def read_origin(folder: str | Path) -> Origin:
+    """Return the graph that the model in a folder was trained on."""
+    about = read_sealed(Path(folder) / ABOUT, FORMAT)
+    return Origin(**{field.name: about[field.name] for field in fields(Origin)})
+
+
+def load_model(folder: str | Path, *, device: torch.device | str = "cpu") -> Model:
+    """Load a model that `save_model` has written.
+
+    Parameters
+    ----------
+    folder : str or Path
+    device : torch.device or str, default="cpu"
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ReadError
+        If a file is missing or damaged; the message names it.
+    """
+    folder = Path(folder)
+    if not (folder / ABOUT).is_file():
+        raise ReadError(f"{folder} must be the folder of a model; it has no {ABOUT}: train one with --model")
+    about = read_sealed(folder / ABOUT, FORMAT)
+    recipe = Recipe.from_toml(read_verified_bytes(folder / RECIPE, about["recipe"]).decode(), folder / RECIPE)
+    tensors = load_verified_tensors(folder / WEIGHTS, about["weights"])
+    model = Model(recipe, num_features=about["num_features"], weighted=about["weighted"])
+    try:
+        model.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise ReadError(f"{folder / WEIGHTS} does not fit {RECIPE}: {reason(error)}") from None
+    return model.to(device)
+
+
+def remove_model(folder: Path) -> None:
+    """Remove the files of a training, and the folder if nothing else is in it."""
+    remove_checkpoints(folder / CHECKPOINTS)
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+        sweep(folder / name)
+    for each in (folder / CHECKPOINTS, folder):
+        if each.is_dir() and not any(each.iterdir()):
+            each.rmdir()
+
+
+class MetricsFile:
+    """The file metrics.jsonl, to which a line is appended after each epoch.
+
+    Parameters
+    ----------
+    path : Path
+    after : int, default=0
+        Epoch after which lines of an earlier run are dropped, as these epochs are trained again.
+    """
+
+    def __init__(self, path: Path, *, after: int = 0) -> None:
+        self.path = path
+        kept = [log for log in read_metrics(path) if log.epoch <= after]
+        with atomic_write(path) as (staged,):
+            staged.write_text("".join(_line(log) for log in kept))
+
+    def append(self, log: EpochLog) -> None:
+        """Append an epoch."""
+        try:
+            with self.path.open("a") as file:
+                file.write(_line(log))
+        except OSError as error:
+            raise WriteError(f"{self.path} cannot be written: {reason(error)}") from None
+
+
+def read_metrics(path: Path) -> list[EpochLog]:
+    """Read the epochs in a metrics file, up to the first damaged line."""
+    found = []
+    for line in path.read_text(errors="replace").splitlines() if path.exists() else []:
+        try:
+            log = json.loads(line)
+            pairs = tuple((str(a), str(b)) for a, b in log["pairs"])
+            found.append(EpochLog(int(log["epoch"]), pairs, dict(log["k"]), float(log["loss"]), float(log["seconds"])))
+        except (ValueError, KeyError, TypeError):  # a killed process was writing it
+            break
+    return found
+
+
+def _line(log: EpochLog) -> str:
+    return json.dumps(asdict(log)) + "\n"

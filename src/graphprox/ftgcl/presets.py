@@ -1,0 +1,54 @@
+"""Presets: settings of the FT-GCL family by data set, as fragments of recipes.
+
+``presets.toml`` holds those that were selected by validation accuracy, ``printed.toml`` those that the paper prints,
+which are presets of their own: ``"Cora-paper"``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+from graphprox._utils.toml import merge
+
+
+def load_presets(*groups: str) -> Mapping[str, Mapping[str, Any]]:
+    """Load the presets of one or more groups, each merged over the previous one.
+
+    Parameters
+    ----------
+    *groups : str
+        Tables of ``presets.toml``, such as ``"ft-gcl"``.
+
+    Returns
+    -------
+    mapping of str to mapping
+        Parts of recipes by the names of presets.
+
+    Examples
+    --------
+    >>> load_presets("ft-gcl")["Cora"]["epochs"]
+    40
+    """
+    tables = [_groups()[group] for group in groups]
+    names = dict.fromkeys(name for table in tables for name in table)
+    merged: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for table in tables:
+        for name, settings in table.items():
+            merged[name] = merge(merged[name], settings)
+    return MappingProxyType(merged)
+
+
+@cache
+def _groups() -> dict[str, dict[str, Any]]:
+    groups = _read("presets.toml")
+    groups["ft-gcl"] |= {f"{name}-paper": settings for name, settings in _read("printed.toml").items()}
+    return groups
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads(files("graphprox.ftgcl").joinpath(name).read_text(encoding="utf-8"))

@@ -1,0 +1,519 @@
+"""The immutable `Graph` that readers return and methods take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from graphprox._utils.arrays import Features, FloatArray, IntArray, MatrixLike, NodeIds, SparseLike, freeze, freeze_csr
+from graphprox.errors import GraphError
+from graphprox.graph.edges import canonicalize_edges, is_symmetric
+from graphprox.graph.structural import structural_features
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from torch_geometric.data import Data
+
+UNKNOWN_LABEL = -1
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Graph:
+    """An immutable graph with node features and optional labels, ids and edge weights.
+
+    All arguments are validated once, on construction; the arrays of a graph are read-only.
+
+    Parameters
+    ----------
+    x : {array-like, sparse matrix} of shape (num_nodes, num_features), or None
+        Node features. They are stored as float32, dense or as a CSR array: a sparse matrix is never made dense.
+        If None, structural features are computed from the edges, with a `StructuralFeaturesWarning`.
+    edge_index : array-like of shape (2, num_listed_edges)
+        Source and target of each edge. Edges listed more than once are merged, and their weights are added.
+    num_nodes : int, default=None
+        Number of nodes. Required if neither ``x`` nor ``node_ids`` is given.
+    edge_weight : array-like of shape (num_listed_edges,), default=None
+        Non-negative weight of each edge.
+    y : array-like of shape (num_nodes,), default=None
+        Class of each node as an integer, -1 where it is unknown.
+    node_ids : array-like of shape (num_nodes,), default=None
+        Unique ids, all integers or all strings.
+    class_names : iterable of str, default=None
+        Name of each class.
+    directed : bool or None, default=False
+        Whether edges have a direction. If None, the graph is undirected if every edge is listed in both directions
+        with the same weight.
+
+    Attributes
+    ----------
+    x : ndarray or csr_array of shape (num_nodes, num_features)
+        Node features, float32.
+    edge_index : ndarray of shape (2, num_entries)
+        Edges sorted by source and target, without duplicates. An undirected graph stores both directions of an edge.
+    edge_weight : ndarray of shape (num_entries,) or None
+        Weight of each entry, float32.
+    y : ndarray of shape (num_nodes,) or None
+        Class of each node, -1 where it is unknown.
+    node_ids : ndarray of shape (num_nodes,) or None
+        Ids, int64 or str.
+    class_names : tuple of str or None
+        Name of each class.
+    directed : bool
+        Whether edges have a direction.
+    duplicates : int
+        Number of listed edges that were merged into another one.
+
+    Examples
+    --------
+    >>> graph = Graph(x=[[1, 0], [0, 1], [1, 1]], edge_index=[[0, 1], [1, 2]], y=[0, 0, 1])
+    >>> graph
+    Graph(3 nodes, 2 edges, 2 features, 2 classes)
+    >>> graph.edge_index.tolist()
+    [[0, 1, 1, 2], [1, 0, 2, 1]]
+    """
+
+    x: Features
+    edge_index: IntArray
+    edge_weight: FloatArray | None = None
+    y: IntArray | None = None
+    node_ids: NodeIds | None = None
+    class_names: tuple[str, ...] | None = None
+    directed: bool = False
+    duplicates: int = 0
+
+    def __init__(
+        self,
+        x: MatrixLike | None,
+        edge_index: ArrayLike,
+        *,
+        num_nodes: int | None = None,
+        edge_weight: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        node_ids: ArrayLike | None = None,
+        class_names: Iterable[str] | None = None,
+        directed: bool | None = False,
+    ) -> None:
+        ids = None if node_ids is None else _check_ids(node_ids)
+        features = None if x is None else _check_features(x, ids)
+        num_nodes = _check_num_nodes(num_nodes, features, ids)
+        index = _check_edge_index(edge_index, num_nodes)
+        weight = None if edge_weight is None else _check_edge_weight(edge_weight, index, ids)
+        if directed is None:
+            directed = not is_symmetric(index, weight, num_nodes=num_nodes)
+        edges = canonicalize_edges(index, weight, num_nodes=num_nodes, directed=directed)
+        if features is None:
+            features = structural_features(edges.index, num_nodes=num_nodes, directed=directed)
+        names = None if class_names is None else tuple(class_names)
+        values: dict[str, Any] = {
+            "x": features,
+            "edge_index": freeze(edges.index),
+            "edge_weight": None if edges.weight is None else freeze(edges.weight),
+            "y": None if y is None else _check_labels(y, num_nodes, names),
+            "node_ids": ids,
+            "class_names": names,
+            "directed": bool(directed),
+            "duplicates": edges.duplicates,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    # -- properties --------------------------------------------------------------------------------------------
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return int(self.x.shape[0])
+
+    @property
+    def num_features(self) -> int:
+        """Number of columns of ``x``."""
+        return int(self.x.shape[1])
+
+    @property
+    def num_entries(self) -> int:
+        """Number of columns of ``edge_index``, which PyG calls ``num_edges``."""
+        return int(self.edge_index.shape[1])
+
+    @cached_property
+    def num_self_loops(self) -> int:
+        """Number of edges from a node to itself."""
+        return int((self.edge_index[0] == self.edge_index[1]).sum())
+
+    @property
+    def num_edges(self) -> int:
+        """Number of edges; each undirected edge is counted once."""
+        if self.directed:
+            return self.num_entries
+        return (self.num_entries + self.num_self_loops) // 2
+
+    @cached_property
+    def num_classes(self) -> int:
+        """Number of distinct classes among the known labels."""
+        if self.y is None:
+            return 0
+        return len(np.unique(self.y[self.y != UNKNOWN_LABEL]))
+
+    @property
+    def has_sparse_features(self) -> bool:
+        """Whether ``x`` is a CSR array."""
+        return sp.issparse(self.x)
+
+    @property
+    def ids(self) -> NodeIds:
+        """Node ids; 0 to ``num_nodes - 1`` if the graph has none."""
+        return np.arange(self.num_nodes) if self.node_ids is None else self.node_ids
+
+    def edges_once(self) -> IntArray:
+        """Return every edge once.
+
+        Returns
+        -------
+        ndarray of shape (2, num_edges)
+            Of an undirected edge, the direction with source <= target.
+        """
+        if self.directed:
+            return self.edge_index
+        return self.edge_index[:, self.edge_index[0] <= self.edge_index[1]]
+
+    def __repr__(self) -> str:
+        parts = [f"{self.num_nodes} nodes", f"{self.num_edges} {'directed ' * self.directed}edges"]
+        parts.append(f"{self.num_features} {'sparse ' * self.has_sparse_features}features")
+        if self.y is not None:
+            parts.append(f"{self.num_classes} classes")
+        if self.edge_weight is not None:
+            parts.append("weighted")
+        return f"Graph({', '.join(parts)})"
+
+    # -- modified copies ---------------------------------------------------------------------------------------
+
+    def without_labels(self) -> Graph:
+        """Return the graph without labels, which is what an embedding method sees.
+
+        Returns
+        -------
+        Graph
+            The same graph with ``y`` and ``class_names`` set to None.
+        """
+        return self._replace(y=None, class_names=None)
+
+    def with_features(self, x: MatrixLike) -> Graph:
+        """Return the graph with other features.
+
+        Parameters
+        ----------
+        x : {array-like, sparse matrix} of shape (num_nodes, num_features)
+            The new features.
+
+        Returns
+        -------
+        Graph
+            The same graph with the new ``x``.
+        """
+        features = _check_features(x, self.node_ids)
+        if features.shape[0] != self.num_nodes:
+            raise GraphError(f"features must have a row per node; got {features.shape[0]} for {self.num_nodes} nodes")
+        return self._replace(x=features)
+
+    def with_labels(self, y: ArrayLike, *, class_names: Iterable[str] | None = None) -> Graph:
+        """Return the graph with other labels.
+
+        Parameters
+        ----------
+        y : array-like of shape (num_nodes,)
+            The new labels, -1 where the class is unknown.
+        class_names : iterable of str, default=None
+            Name of each class.
+
+        Returns
+        -------
+        Graph
+            The same graph with the new ``y`` and ``class_names``.
+        """
+        names = None if class_names is None else tuple(class_names)
+        return self._replace(y=_check_labels(y, self.num_nodes, names), class_names=names)
+
+    def to_undirected(self) -> Graph:
+        """Return the graph with every edge in both directions.
+
+        Returns
+        -------
+        Graph
+            An undirected graph. Where both directions of an edge have a weight, the larger one is kept.
+        """
+        edges = canonicalize_edges(self.edge_index, self.edge_weight, num_nodes=self.num_nodes, directed=False)
+        return self._replace(
+            edge_index=freeze(edges.index),
+            edge_weight=None if edges.weight is None else freeze(edges.weight),
+            directed=False,
+        )
+
+    def _replace(self, **changes: Any) -> Graph:
+        """Return a copy with some fields replaced by values that are already validated."""
+        copy = object.__new__(Graph)
+        for field in fields(self):
+            object.__setattr__(copy, field.name, changes.get(field.name, getattr(self, field.name)))
+        return copy
+
+    # -- conversions -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_pyg(cls, data: Data, *, directed: bool | None = None) -> Graph:
+        """Convert a PyG ``Data``.
+
+        Parameters
+        ----------
+        data : torch_geometric.data.Data
+            ``x``, ``edge_index`` (or ``adj_t``), ``edge_weight`` (or ``edge_attr`` with a single column) and ``y`` are
+            read, and ``node_ids`` and ``class_names`` as `to_pyg` writes them.
+        directed : bool, default=None
+            If None, the graph is undirected if every edge is listed in both directions.
+
+        Returns
+        -------
+        Graph
+        """
+        from graphprox.graph.conversion import from_pyg
+
+        return from_pyg(data, directed=directed)
+
+    def to_pyg(self) -> Data:
+        """Convert to a PyG ``Data``.
+
+        Returns
+        -------
+        torch_geometric.data.Data
+            Sparse features become a torch sparse CSR tensor.
+        """
+        from graphprox.graph.conversion import to_pyg
+
+        return to_pyg(self)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: nx.Graph[Any],
+        *,
+        features: Iterable[str] | None = None,
+        label: str = "y",
+        weight: str = "weight",
+    ) -> Graph:
+        """Convert a networkx graph.
+
+        Parameters
+        ----------
+        graph : networkx.Graph or networkx.DiGraph
+            The graph. Node ids other than all integers or all strings are converted to strings.
+        features : iterable of str, default=None
+            Node attributes to use as features; a vector fills several columns. If None, every attribute that is
+            numeric on all nodes is used.
+        label : str, default="y"
+            Node attribute that contains the class; nodes may lack it.
+        weight : str, default="weight"
+            Edge attribute that contains the weight; edges without it have weight 1.
+
+        Returns
+        -------
+        Graph
+        """
+        from graphprox.graph.conversion import from_networkx
+
+        return from_networkx(graph, features=features, label=label, weight=weight)
+
+    def to_networkx(self) -> nx.Graph[Any]:
+        """Convert to a networkx graph.
+
+        Returns
+        -------
+        networkx.Graph or networkx.DiGraph
+            Nodes have the attributes ``x`` (a dense row) and ``y``, edges ``weight``.
+        """
+        from graphprox.graph.conversion import to_networkx
+
+        return to_networkx(self)
+
+    @classmethod
+    def from_scipy(
+        cls,
+        adjacency: SparseLike,
+        x: MatrixLike | None = None,
+        *,
+        y: ArrayLike | None = None,
+        directed: bool | None = None,
+    ) -> Graph:
+        """Convert a sparse adjacency matrix.
+
+        Parameters
+        ----------
+        adjacency : sparse matrix of shape (num_nodes, num_nodes)
+            Rows are sources, columns are targets. Values other than 1 become edge weights; stored zeros are ignored.
+        x : {array-like, sparse matrix} of shape (num_nodes, num_features), default=None
+            Node features.
+        y : array-like of shape (num_nodes,), default=None
+            Class of each node, -1 where it is unknown.
+        directed : bool, default=None
+            If None, the graph is undirected if the matrix is symmetric.
+
+        Returns
+        -------
+        Graph
+        """
+        from graphprox.graph.conversion import from_scipy
+
+        return from_scipy(adjacency, x, y=y, directed=directed)
+
+    def to_scipy(self) -> sp.csr_array:
+        """Convert to a sparse adjacency matrix.
+
+        Returns
+        -------
+        csr_array of shape (num_nodes, num_nodes)
+            Edge weights, or ones, as float32. Rows are sources, columns are targets.
+        """
+        from graphprox.graph.conversion import to_scipy
+
+        return to_scipy(self)
+
+
+# -- validation -----------------------------------------------------------------------------------------------------
+
+
+def _check_ids(given: ArrayLike) -> NodeIds:
+    ids = np.asarray(given)
+    if ids.ndim != 1:
+        raise GraphError(f"node_ids must be a list, one id per node; got an array of shape {ids.shape}")
+    if ids.dtype.kind in "iu":
+        if ids.dtype.kind == "u" and len(ids) and ids.max() > np.iinfo(np.int64).max:
+            raise GraphError(f"integer node ids must be less than 2^63; got {ids.max()}: use strings")
+        ids = ids.astype(np.int64, copy=False)
+    else:
+        ids = ids.astype(object)
+        odd = next((each for each in ids if not isinstance(each, str)), None)
+        if odd is not None:
+            raise GraphError(f"node ids must be all integers below 2^63 or all strings; got {odd!r}")
+    values, counts = np.unique(ids, return_counts=True)
+    if len(values) < len(ids):
+        raise GraphError(f"node ids must differ; got {values[counts > 1].tolist()[0]!r} more than once")
+    return freeze(ids, given=given)
+
+
+def _check_num_nodes(given: int | None, features: Features | None, ids: NodeIds | None) -> int:
+    """Return the number of nodes, on which all arguments must agree."""
+    sizes = {
+        "num_nodes": given,
+        "features": None if features is None else features.shape[0],
+        "node_ids": None if ids is None else len(ids),
+    }
+    known = {name: int(size) for name, size in sizes.items() if size is not None}
+    if not known:
+        raise GraphError("the number of nodes must be known; got neither features nor num_nodes nor node_ids")
+    if len(set(known.values())) > 1:
+        listed = " and ".join(f"{size} by {name}" for name, size in known.items())
+        raise GraphError(f"features, node_ids and num_nodes must agree on the number of nodes; got {listed}")
+    size = next(iter(known.values()))
+    if size < 2:
+        raise GraphError(f"a graph must have at least two nodes; got {size}")
+    return size
+
+
+def _check_features(given: MatrixLike, ids: NodeIds | None) -> Features:
+    x: Features
+    if np.iscomplexobj(given):
+        raise GraphError(
+            "features must be real numbers; got complex ones: pass their real and imaginary parts as columns"
+        )
+    try:
+        with np.errstate(over="ignore"):  # values too large for float32 become inf, which is rejected below
+            converted: Any = freeze_csr(given) if sp.issparse(given) else np.asarray(given, dtype=np.float32)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise GraphError(f"features must be a valid matrix of numbers; got {error}") from None
+    if isinstance(converted, sp.csr_array):
+        x = converted
+        values = x.data
+    else:
+        dense = converted
+        if dense.ndim != 2:
+            raise GraphError(f"features must be a matrix, one row per node; got shape {dense.shape}")
+        x = values = freeze(np.ascontiguousarray(dense), given=given)
+    if x.shape[1] == 0:
+        raise GraphError("features must have at least one column; got none: pass None to use structural features")
+    # The minimum and maximum reveal NaN and infinity without allocating a boolean matrix.
+    if values.size and not (np.isfinite(values.min()) and np.isfinite(values.max())):
+        row, value = _find_non_finite(x)
+        name = row if ids is None or row >= len(ids) else ids.tolist()[row]
+        raise GraphError(
+            f"features must be finite float32 numbers; got {value} in the row of node {name!r}: replace or remove it"
+        )
+    return x
+
+
+def _find_non_finite(x: Features) -> tuple[int, float]:
+    values = x.data if isinstance(x, sp.csr_array) else x.ravel()
+    at = int(np.flatnonzero(~np.isfinite(values))[0])
+    if isinstance(x, sp.csr_array):
+        return int(np.searchsorted(x.indptr, at, side="right")) - 1, float(values[at])
+    return at // x.shape[1], float(values[at])
+
+
+def _check_edge_index(given: ArrayLike, num_nodes: int) -> NDArray[Any]:
+    listed = np.asarray(given)
+    if listed.size == 0:
+        return np.empty((2, 0), np.int64)
+    if listed.ndim != 2 or listed.shape[0] != 2:
+        raise GraphError(f"edge_index must have two rows, sources and targets; got shape {listed.shape}")
+    if listed.dtype.kind not in "iu":
+        raise GraphError(f"edge_index must contain integer node numbers; got {listed.dtype}")
+    if listed.min() < 0 or listed.max() >= num_nodes:
+        column = int(np.flatnonzero(((listed < 0) | (listed >= num_nodes)).any(axis=0))[0])
+        source, target = (int(end) for end in listed[:, column])
+        raise GraphError(
+            f"an edge must join nodes 0..{num_nodes - 1}; edge {column} joins {source} and {target}, "
+            f"and node {source if not 0 <= source < num_nodes else target} is unknown"
+        )
+    return listed
+
+
+def _check_edge_weight(given: ArrayLike, index: NDArray[Any], ids: NodeIds | None) -> NDArray[Any]:
+    weight = np.asarray(given)
+    if weight.ndim == 2 and weight.shape[1] == 1:
+        weight = weight[:, 0]
+    if weight.shape != (index.shape[1],):
+        raise GraphError(
+            f"edge_weight must contain one number per edge; got shape {weight.shape} for {index.shape[1]} edges"
+        )
+    if weight.dtype.kind not in "iufb":
+        raise GraphError(f"edge_weight must contain numbers; got {weight.dtype}")
+    with np.errstate(over="ignore"):
+        bad = np.flatnonzero(~((weight >= 0) & np.isfinite(weight.astype(np.float32))))
+    if len(bad):
+        source, target = index[:, bad[0]]
+        if ids is not None:
+            source, target = ids[source], ids[target]
+        raise GraphError(
+            f"edge weights must be finite and non-negative; got {weight[bad[0]]} between {source} and {target}"
+        )
+    return weight
+
+
+def _check_labels(given: ArrayLike, num_nodes: int, class_names: tuple[str, ...] | None) -> IntArray:
+    labels = np.asarray(given)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.shape != (num_nodes,):
+        raise GraphError(
+            f"y must contain one class per node; got shape {labels.shape} for {num_nodes} nodes: "
+            "multi-label graphs are not supported, omit y"
+        )
+    if labels.dtype.kind not in "iub":
+        raise GraphError(f"y must contain integer class numbers; got {labels.dtype}")
+    y = labels.astype(np.int64, copy=False)
+    if y.min() < UNKNOWN_LABEL:
+        raise GraphError(f"y must contain class numbers >= 0, or -1 for unknown; got {y.min()}")
+    if class_names is not None and y.max() >= len(class_names):
+        raise GraphError(f"class_names must name every class; got {len(class_names)} names for class {y.max()}")
+    return freeze(y, given=given)

@@ -1,0 +1,187 @@
+"""Writer of embeddings in formats that other programs read."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+from numpy.typing import ArrayLike, NDArray
+
+from graphprox._utils.arrays import NodeIds
+from graphprox.embedding import Embedding, check_vectors
+from graphprox.errors import ParameterError, WriteError
+from graphprox.io.files import atomic_write, make_writable_folder, reason
+
+_ROWS_PER_BLOCK = 10_000  # text needs ten times the memory of numbers
+
+
+def write_embedding(path: str | Path, embedding: Embedding | ArrayLike, ids: ArrayLike | None = None) -> list[Path]:
+    """Write an embedding to a file, atomically, in the format selected by the file's ending.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to write:
+
+        ===================  ==========================================================================
+        ending               format
+        ===================  ==========================================================================
+        ``.parquet``         a column ``id``, then a column per component, ``0`` to ``n_components - 1``
+        ``.csv``             the same as text, with a header
+        ``.npy``             the array alone, rows in the order of the nodes
+        ``.txt``, ``.w2v``   word2vec text: the sizes in the first line, then an id and a vector per line
+        ``.tsv``             TensorBoard's projector: the vectors, and the ids in ``NAME.metadata.tsv``
+        ===================  ==========================================================================
+    embedding : Embedding or array-like of shape (num_nodes, n_components)
+        The vectors.
+    ids : array-like of shape (num_nodes,), default=None
+        Node ids. If None, those of the `Embedding`, or the row numbers of an array.
+
+    Returns
+    -------
+    list of Path
+        The files that were written.
+
+    Raises
+    ------
+    WriteError
+        If the ending is unknown or the file cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = write_embedding(Path(folder, "vectors.txt"), [[1, 2], [3, 4.5]], ids=["ann", "bob"])
+    ...     print(Path(folder, "vectors.txt").read_text().strip())
+    2 2
+    ann 1 2
+    bob 3 4.5
+    """
+    path = Path(path)
+    write = _get_writer(path)
+    vectors = check_vectors(embedding)
+    if ids is None:
+        ids = embedding.ids if isinstance(embedding, Embedding) else np.arange(len(vectors))
+    names = np.asarray(ids)
+    if names.shape != (len(vectors),):
+        raise ParameterError(f"ids must name every row once; got shape {names.shape} for {len(vectors)} rows")
+    return write(path, vectors, names)
+
+
+def check_writable(path: Path) -> None:
+    """Check that an embedding can be written to a file, before it is computed.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Raises
+    ------
+    WriteError
+        If the ending is unknown, or the folder cannot be written to.
+    """
+    _get_writer(path)
+    make_writable_folder(path.parent)
+    if path.is_dir():
+        raise WriteError(f"{path} must be a file; it is a directory: name a file inside it")
+
+
+def _get_writer(path: Path) -> Callable[[Path, NDArray[Any], NodeIds], list[Path]]:
+    write = _WRITERS.get(path.suffix.lower())
+    if write is None:
+        raise WriteError(f"the ending of an embedding file must be one of {', '.join(_WRITERS)}; got {path.name!r}")
+    return write
+
+
+def _id_column(ids: NodeIds) -> pa.Array:
+    try:
+        return pa.array(ids if ids.dtype.kind in "iu" else [str(each) for each in ids.tolist()])
+    except UnicodeError as error:
+        raise ParameterError(f"ids must be valid UTF-8: {reason(error)}") from None
+
+
+def _table(vectors: NDArray[Any], ids: NodeIds | None) -> pa.Table:
+    columns = {str(i): pa.array(np.ascontiguousarray(vectors[:, i])) for i in range(vectors.shape[1])}
+    return pa.table(columns if ids is None else {"id": _id_column(ids), **columns})
+
+
+def _write_parquet(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
+    with atomic_write(path) as (staged,):
+        pa.parquet.write_table(_table(vectors, ids), staged)
+    return [path]
+
+
+def _write_csv(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
+    with atomic_write(path) as (staged,):
+        pa.csv.write_csv(_table(vectors, ids), staged, pa.csv.WriteOptions(quoting_style="needed"))
+    return [path]
+
+
+def _write_npy(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:  # noqa: ARG001
+    rows = np.ascontiguousarray(vectors)
+    with atomic_write(path) as (staged,), staged.open("wb") as file:
+        # np.save does not report why the operating system rejected a write.
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(rows))
+        file.write(rows.data)
+    return [path]
+
+
+def _write_word2vec(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
+    names = _encode_ids(ids, "word2vec's text", r"[\s\pZ\x{85}\x{1c}-\x{1f}]|^$")
+    with atomic_write(path) as (staged,), staged.open("wb") as file:
+        file.write(b"%d %d\n" % vectors.shape)
+        for start in range(0, len(vectors), _ROWS_PER_BLOCK):
+            rows = slice(start, start + _ROWS_PER_BLOCK)
+            text = _format_numbers(vectors[rows], delimiter=" ").splitlines()
+            file.writelines(b"%b %b\n" % each for each in zip(names[rows], text, strict=True))
+    return [path]
+
+
+def _write_projector(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
+    names = _encode_ids(ids, "a TSV file", r"[\t\r\n]")
+    metadata = path.with_name(f"{path.stem}.metadata.tsv")
+    with atomic_write(path, metadata) as (staged, staged_metadata):
+        with staged.open("wb") as file:
+            for start in range(0, len(vectors), _ROWS_PER_BLOCK):
+                file.write(_format_numbers(vectors[start : start + _ROWS_PER_BLOCK], delimiter="\t"))
+        # The projector expects no header if the metadata has a single column.
+        staged_metadata.write_bytes(b"".join(name + b"\n" for name in names))
+    return [path, metadata]
+
+
+def _format_numbers(vectors: NDArray[Any], *, delimiter: str) -> bytes:
+    text = io.BytesIO()
+    plain = pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
+    pa.csv.write_csv(_table(vectors, None), text, plain)
+    return text.getvalue()
+
+
+def _encode_ids(ids: NodeIds, what: str, invalid: str) -> list[bytes]:
+    """Encode ids for text without quoting, in which white space ends a cell."""
+    names = _id_column(ids).cast(pa.string())
+    at = pc.index(pc.match_substring_regex(names, invalid), True).as_py()
+    if at >= 0:
+        raise WriteError(
+            f"ids in {what} must not be empty or contain white space that ends a cell; got {names[at].as_py()!r}: "
+            "write .parquet instead"
+        )
+    return [name.encode() for name in names.to_pylist()]
+
+
+_WRITERS: dict[str, Callable[[Path, NDArray[Any], NodeIds], list[Path]]] = {
+    ".parquet": _write_parquet,
+    ".csv": _write_csv,
+    ".npy": _write_npy,
+    ".txt": _write_word2vec,
+    ".w2v": _write_word2vec,
+    ".tsv": _write_projector,
+}

@@ -1,0 +1,167 @@
+"""Reader of graphs from files."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from graphprox._utils.arrays import IntArray
+from graphprox.errors import IgnoredInputWarning, ReadError, StructuralFeaturesWarning
+from graphprox.graph.graph import UNKNOWN_LABEL, Graph
+from graphprox.io.attributes import NodeFeatures, NodeLabels, read_features, read_labels
+from graphprox.io.edge_lists import EdgeList, read_edge_list
+from graphprox.io.files import check_readable, ending
+from graphprox.io.graph_files import read_graphml, read_npz, read_torch
+from graphprox.io.ids import number_nodes, positions, to_node_ids
+from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS
+
+_GRAPH_ENDINGS = (".npz", ".graphml", ".pt", ".pth")
+
+
+def read_graph(
+    path: str | Path,
+    *,
+    features: str | Path | None = None,
+    labels: str | Path | None = None,
+    directed: bool | None = None,
+    header: bool | None = None,
+) -> Graph:
+    r"""Read a graph from files, in the format selected by the file's ending.
+
+    Parameters
+    ----------
+    path : str or Path
+        An edge list in CSV, TSV, text (which may be gzipped) or Parquet, with two columns of ids and optionally
+        weights; or a complete graph in npz, GraphML or PyG's ``.pt``.
+    features : str or Path, default=None
+        Features of the nodes in CSV, TSV, Parquet, npz, npy or svmlight, joined by id. The nodes of an edge list are
+        then in the order of the features, and otherwise in the order of their ids. A graph without features gets
+        structural ones, with a `StructuralFeaturesWarning`.
+    labels : str or Path, default=None
+        Labels of the nodes in the same formats, joined by id.
+    directed : bool, default=None
+        Whether edges have a direction. If None, as stored in a GraphML or PyG file, and False for other formats.
+    header : bool, default=None
+        Whether the first row of a text file is a header; detected if None.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    ReadError
+        If a file cannot be read.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     edges, features = Path(folder, "edges.csv"), Path(folder, "features.csv")
+    ...     _ = edges.write_text("source,target,weight\nann,bob,2\nbob,eve,1\n")
+    ...     _ = features.write_text("id,age,height\nann,31,1.7\nbob,25,1.8\neve,52,1.6\n")
+    ...     read_graph(edges, features=features)
+    Graph(3 nodes, 2 edges, 2 features, weighted)
+    """
+    path = Path(path)
+    node_features = None if features is None else read_features(Path(features), header=header)
+    node_labels = None if labels is None else read_labels(Path(labels), header=header)
+    kind = ending(path)
+    if kind in _GRAPH_ENDINGS:
+        with warnings.catch_warnings():
+            if node_features is not None:
+                warnings.simplefilter("ignore", StructuralFeaturesWarning)
+            graph = _read_complete(path, kind, directed)
+    elif kind in TEXT_ENDINGS + PARQUET_ENDINGS:
+        graph = _build_graph(path, read_edge_list(path, header=header), node_features, directed=bool(directed))
+        node_features = None
+    else:
+        check_readable(path)
+        known = ", ".join(TEXT_ENDINGS[:4] + PARQUET_ENDINGS[:1] + _GRAPH_ENDINGS)
+        raise ReadError(f"the ending of a graph file must be one of {known}; got {path.name!r}")
+    if node_features is not None:
+        graph = _join_features(graph, node_features, str(features))
+    if node_labels is not None:
+        graph = _join_labels(graph, node_labels, str(labels))
+    if graph.num_entries == 0:
+        raise ReadError(f"a graph must have at least one edge; {path} has none")
+    return graph
+
+
+def _read_complete(path: Path, kind: str, directed: bool | None) -> Graph:
+    if kind == ".npz":
+        return read_npz(path, directed=bool(directed))
+    if kind == ".graphml":
+        graph = read_graphml(path)
+        return graph.to_undirected() if directed is False and graph.directed else graph
+    return read_torch(path, directed=directed)
+
+
+def _build_graph(path: Path, edges: EdgeList, features: NodeFeatures | None, *, directed: bool) -> Graph:
+    x: Any = None
+    if features is None:
+        index, ids = number_nodes(edges.source, edges.target)
+        num_nodes = int(index.max()) + 1 if ids is None else len(ids)
+    else:
+        index = np.stack([_find_ends(path, end, features.ids) for end in (edges.source, edges.target)])
+        ids, x, num_nodes = to_node_ids(features.ids), features.x, len(features.ids)
+    weight = edges.weight
+    # Free the ids of a large graph before its edges are sorted.
+    del edges
+    pa.default_memory_pool().release_unused()
+    return Graph(x, index, num_nodes=num_nodes, edge_weight=weight, node_ids=ids, directed=directed)
+
+
+def _find_ends(path: Path, ends: pa.Array, known: pa.Array) -> IntArray:
+    found = positions(ends, known)
+    unknown = np.flatnonzero(found < 0)
+    if len(unknown):
+        names = {ends[int(i)].as_py() for i in unknown[:1000]}
+        raise ReadError(
+            f"every node of an edge must have a row of features; {path} has edges to unknown nodes: "
+            f"{_format_names(names, at_least=len(unknown) > 1000)}"
+        )
+    return found
+
+
+def _format_names(names: set[object], *, at_least: bool) -> str:
+    shown = sorted(names, key=str)[:3]
+    rest = len(names) - len(shown)
+    more = f" and {'at least ' * at_least}{rest} more" if rest else ""
+    return ", ".join(repr(name) for name in shown) + more
+
+
+def _join_features(graph: Graph, features: NodeFeatures, name: str) -> Graph:
+    ids = pa.array(graph.ids)
+    row = positions(ids, features.ids)
+    missing = np.flatnonzero(row < 0)
+    if len(missing):
+        names = {ids[int(i)].as_py() for i in missing}
+        raise ReadError(
+            f"every node must have a row of features; {name} has none for {_format_names(names, at_least=False)}"
+        )
+    if len(features.ids) > len(row):
+        warnings.warn(
+            f"{len(features.ids) - len(row)} rows of {name} belong to no node of the graph; they are ignored",
+            IgnoredInputWarning,
+            stacklevel=3,
+        )
+    return graph.with_features(features.x[row])
+
+
+def _join_labels(graph: Graph, labels: NodeLabels, name: str) -> Graph:
+    node = positions(labels.ids, pa.array(graph.ids))
+    unknown = np.flatnonzero(node < 0)
+    if len(unknown):
+        names = {labels.ids[int(i)].as_py() for i in unknown}
+        raise ReadError(
+            f"labels must belong to nodes of the graph; {name} has unknown ones: {_format_names(names, at_least=False)}"
+        )
+    y = np.full(graph.num_nodes, UNKNOWN_LABEL, np.int64)
+    y[node] = labels.y
+    return graph.with_labels(y, class_names=labels.names)

@@ -1,0 +1,54 @@
+"""GCN: neighbors and the node itself, normalized by the degrees of both ends of an edge."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from torch import Tensor
+
+from graphprox.nn.convolution import Convolution, Edges, invert_positive
+from graphprox.nn.encoders.base import ConvolutionEncoder, EncoderOptions, register_encoder
+from graphprox.nn.sparse import row_indices, spmm
+
+
+class GCNConv(Convolution):
+    """Graph convolution of Kipf and Welling (ICLR 2017), equal to PyG's ``GCNConv``."""
+
+    @staticmethod
+    def propagation_matrix(neighbors: sp.csr_array) -> sp.csr_array:
+        """Return D^(-1/2) (A + I) D^(-1/2), where D holds the row sums of A + I.
+
+        Self-loops that are already in A keep their weight; the others have weight 1.
+        """
+        rows = row_indices(neighbors)
+        missing = np.ones(neighbors.shape[0], np.float32)
+        missing[rows[rows == neighbors.indices]] = 0  # an explicit self-loop of weight 0 counts as one, as in PyG
+        looped = sp.csr_array(neighbors + sp.diags_array(missing))
+        scale = sp.diags_array(invert_positive(np.sqrt(looped.sum(axis=1))))
+        return sp.csr_array(scale @ looped @ scale)
+
+    def propagate(self, projected: Tensor, edges: Edges) -> Tensor:
+        """Return the weighted sum over in-neighbors plus a bias, of shape (num_nodes, out_channels)."""
+        return spmm(edges.pattern, edges.values, projected).add_(self.bias)
+
+
+class GCNOptions(EncoderOptions):
+    """Options of the GCN encoder.
+
+    Examples
+    --------
+    >>> GCNOptions(n_components=64).num_layers
+    2
+    """
+
+    name: Literal["gcn"] = "gcn"
+
+
+@register_encoder("gcn")
+class GCNEncoder(ConvolutionEncoder):
+    """Stack of :class:`GCNConv` layers."""
+
+    Options = GCNOptions
+    convolution: ClassVar[type[Convolution]] = GCNConv

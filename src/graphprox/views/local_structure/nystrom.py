@@ -1,0 +1,116 @@
+"""Nyström's method: vectors whose inner products approximate a kernel, from its rows with a few landmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from graphprox._utils.arrays import FloatArray, IntArray
+from graphprox._utils.numba_helpers import Float64Array, UInt64Array
+from graphprox._utils.progress import Progress
+from graphprox.errors import ParameterError
+from graphprox.views.local_structure.adjacency import Adjacency
+from graphprox.views.local_structure.subgraphs import Sampler
+from graphprox.views.local_structure.wl_kernel import Landmarks, build_landmarks, compute_kernel
+
+MAX_LANDMARKS = 10_000  # the eigendecomposition of the kernel among them takes minutes
+BLOCK_ENTRIES = 1 << 21  # of the kernel in memory at a time: 16 MiB
+
+
+def sample_landmarks(num_nodes: int, num_landmarks: int, rng: Generator) -> IntArray:
+    """Return the nodes that are landmarks, ascending; all nodes if there are no more than requested."""
+    count = min(num_nodes, num_landmarks)
+    if count > MAX_LANDMARKS:
+        raise ParameterError(
+            f"the number of landmarks must be at most {MAX_LANDMARKS:,}, as each is compared with every other; "
+            f"got {count:,}: use exact=False, or a smaller num_landmarks"
+        )
+    if count == num_nodes:
+        return np.arange(num_nodes)
+    return np.sort(rng.choice(num_nodes, count, replace=False))
+
+
+@dataclass(frozen=True)
+class LandmarkKernel:
+    """The Weisfeiler-Lehman kernel between the subgraphs of any nodes and those of the landmarks."""
+
+    adjacency: Adjacency
+    sampler: Sampler
+    iterations: int
+    landmarks: Landmarks
+    scale: Float64Array | None  # (n_landmarks,) by which a normalized kernel is divided
+
+    @classmethod
+    def build(
+        cls, nodes: IntArray, adjacency: Adjacency, sampler: Sampler, iterations: int, *, normalize: bool
+    ) -> LandmarkKernel:
+        """Return the kernel whose landmarks are the subgraphs of some nodes."""
+        landmarks = build_landmarks(adjacency, sampler, iterations, nodes)
+        own = compute_kernel(adjacency, sampler, iterations, landmarks, nodes).own if normalize else None
+        return cls(adjacency, sampler, iterations, landmarks, None if own is None else np.sqrt(own))
+
+    def compute_rows(self, nodes: IntArray) -> tuple[Float64Array, UInt64Array]:
+        """Return the kernel of each node with each landmark, (n_nodes, n_landmarks), and a hash of each row."""
+        rows = compute_kernel(self.adjacency, self.sampler, self.iterations, self.landmarks, nodes)
+        if self.scale is not None:
+            rows.kernel[:] /= np.sqrt(rows.own)[:, None] * self.scale
+        return rows.kernel, rows.fingerprint
+
+
+def compute_projection(kernel: Float64Array, *, tolerance: float) -> Float64Array:
+    """Return the matrix U S^(-1/2) of the kernel among landmarks.
+
+    The paper also multiplies by V', a rotation that changes no inner product; without it, discarded eigenvectors take
+    no space. They are discarded, as dividing by the root of an eigenvalue near zero would amplify its rounding error.
+
+    Parameters
+    ----------
+    kernel : ndarray of shape (n_landmarks, n_landmarks)
+    tolerance : float
+        Eigenvectors are discarded if their eigenvalue is below ``tolerance`` times the largest.
+
+    Returns
+    -------
+    ndarray of shape (n_landmarks, rank)
+
+    Examples
+    --------
+    >>> compute_projection(np.array([[2.0, 2.0], [2.0, 2.0]]), tolerance=1e-10).shape
+    (2, 1)
+    """
+    values, vectors = np.linalg.eigh(kernel)
+    kept = values > tolerance * values[-1]
+    projection: Float64Array = vectors[:, kept][:, ::-1] / np.sqrt(values[kept][::-1])
+    return projection
+
+
+def project_kernel(kernel: LandmarkKernel, projection: Float64Array, num_nodes: int, report: Progress) -> FloatArray:
+    """Return the projected kernel of all nodes, (num_nodes, rank), computed in blocks."""
+    vectors = np.empty((num_nodes, projection.shape[1]), np.float32)
+    fingerprint = np.empty(num_nodes, np.uint64)
+    for block in _iterate_blocks(num_nodes, len(projection)):
+        rows, fingerprint[block] = kernel.compute_rows(np.arange(block.start, block.stop))
+        vectors[block] = rows @ projection
+        report("topology", block.stop, num_nodes)
+    _unify_equal_rows(vectors, fingerprint)
+    return vectors
+
+
+def _iterate_blocks(num_nodes: int, num_landmarks: int) -> Iterator[slice]:
+    size = max(1, BLOCK_ENTRIES // num_landmarks)
+    for first in range(0, num_nodes, size):
+        yield slice(first, min(first + size, num_nodes))
+
+
+def _unify_equal_rows(vectors: FloatArray, fingerprint: UInt64Array) -> None:
+    """Give nodes with equal kernel rows the vector of the first of them.
+
+    A matrix product may round equal rows differently, depending on their position.
+    """
+    _, first, inverse = np.unique(fingerprint, return_index=True, return_inverse=True)
+    representative = first[inverse]
+    repeated = np.flatnonzero(representative != np.arange(len(representative)))
+    vectors[repeated] = vectors[representative[repeated]]

@@ -1,0 +1,152 @@
+"""Ranking: the most similar nodes of every node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from graphprox._utils.arrays import FloatArray, IntArray, freeze
+from graphprox.errors import ParameterError, ReadError
+from graphprox.io.files import atomic_write
+from graphprox.io.npy import NpzArrays, open_npz, wrap_read_errors
+
+NO_NEIGHBOR = -1  # pads rows that have fewer than k_max neighbors
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Ranking:
+    """The most similar nodes of every node, most similar first.
+
+    Parameters
+    ----------
+    neighbors : array-like of shape (num_nodes, k_max)
+        Node numbers. Rows with fewer neighbors end in -1.
+    similarities : array-like of shape (num_nodes, k_max)
+        Their cosines, which are positive and not increasing along a row; 0 where there is no neighbor.
+    engine : str, default="exact"
+        Name of the search engine.
+    recall : float, default=1.0
+        Share of the nearest neighbors that the engine found, as estimated on a sample.
+
+    Examples
+    --------
+    >>> ranking = Ranking(neighbors=[[1, 2], [0, -1], [0, -1]], similarities=[[0.9, 0.5], [0.9, 0], [0.5, 0]])
+    >>> ranking
+    Ranking(3 nodes, 2 neighbors each, exact, recall 1.000)
+    >>> ranking.edge_index(1).tolist()
+    [[0, 1, 2], [1, 0, 0]]
+    """
+
+    neighbors: NDArray[np.int32]
+    similarities: FloatArray
+    engine: str
+    recall: float
+
+    def __init__(
+        self, neighbors: ArrayLike, similarities: ArrayLike, *, engine: str = "exact", recall: float = 1.0
+    ) -> None:
+        nodes, similar = np.asarray(neighbors), np.asarray(similarities, dtype=np.float32)
+        _validate(nodes, similar, recall)
+        values = {
+            "neighbors": freeze(nodes.astype(np.int32, copy=False), given=neighbors),
+            "similarities": freeze(similar, given=similarities),
+            "engine": str(engine),
+            "recall": float(recall),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return int(self.neighbors.shape[0])
+
+    @property
+    def k_max(self) -> int:
+        """Largest number of neighbors per node."""
+        return int(self.neighbors.shape[1])
+
+    def edge_index(self, k: int) -> IntArray:
+        """Return the edges from every node to its first k neighbors.
+
+        Parameters
+        ----------
+        k : int
+            Number of neighbors per node, between 1 and ``k_max``.
+
+        Returns
+        -------
+        ndarray of shape (2, num_edges)
+            Read-only.
+        """
+        if not isinstance(k, int | np.integer) or isinstance(k, bool) or not 1 <= k <= self.k_max:
+            raise ParameterError(f"k must be an integer between 1 and {self.k_max}; got {k!r}")
+        chosen = self.neighbors[:, :k]
+        listed = chosen != NO_NEIGHBOR
+        source = np.repeat(np.arange(self.num_nodes), listed.sum(axis=1))
+        return freeze(np.stack([source, chosen[listed].astype(np.int64)]))
+
+    def save(self, path: str | Path) -> None:
+        """Write the ranking atomically to an npz file that `load` reads."""
+        with atomic_write(Path(path)) as (temporary,), temporary.open("wb") as file:
+            np.savez(
+                file,
+                neighbors=self.neighbors,
+                similarities=self.similarities,
+                engine=np.array(self.engine),
+                recall=np.array(self.recall),
+            )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Ranking:
+        """Read a ranking that `save` wrote; raise a `ReadError` if the file is damaged."""
+        with open_npz(Path(path)) as arrays:
+            return _read_ranking(arrays)
+
+    def __repr__(self) -> str:
+        return f"Ranking({self.num_nodes} nodes, {self.k_max} neighbors each, {self.engine}, recall {self.recall:.3f})"
+
+
+def _read_ranking(arrays: NpzArrays) -> Ranking:
+    # np.load checks the CRC of a member only if it is read to its end, as whole arrays are.
+    with wrap_read_errors(arrays.path, "npz"):
+        neighbors, similarities, engine, recall = (
+            arrays[name] for name in ("neighbors", "similarities", "engine", "recall")
+        )
+        if engine.dtype.kind != "U" or engine.size != 1 or recall.dtype.kind != "f" or recall.size != 1:
+            raise ReadError(f"{arrays.path} must contain a ranking; its engine or its recall is not a single value")
+        try:
+            return Ranking(neighbors, similarities, engine=engine.item(), recall=recall.item())
+        except ParameterError as error:
+            raise ReadError(f"{arrays.path} must contain a ranking: {error}") from None
+
+
+# -- validation -----------------------------------------------------------------------------------------------------
+
+
+def _validate(neighbors: NDArray[np.generic], similarities: FloatArray, recall: float) -> None:
+    if neighbors.ndim != 2 or neighbors.dtype.kind not in "iu" or neighbors.shape[1] == 0:
+        raise ParameterError(
+            "neighbors must be a matrix of integers with a row per node; "
+            f"got {neighbors.dtype} of shape {neighbors.shape}"
+        )
+    if similarities.shape != neighbors.shape:
+        raise ParameterError(
+            f"similarities must have the shape of neighbors, {neighbors.shape}; got {similarities.shape}"
+        )
+    if neighbors.size and (neighbors.min() < NO_NEIGHBOR or neighbors.max() >= len(neighbors)):
+        raise ParameterError(
+            f"neighbors must be node numbers between 0 and {len(neighbors) - 1}, or -1 for none; "
+            f"got values between {neighbors.min()} and {neighbors.max()}"
+        )
+    if not np.array_equal(neighbors != NO_NEIGHBOR, similarities > 0):
+        raise ParameterError("similarities must be positive where there is a neighbor and 0 where there is none")
+    if (similarities[:, 1:] > similarities[:, :-1]).any():
+        raise ParameterError("similarities must not increase along a row")
+    if (neighbors == np.arange(len(neighbors))[:, None]).any():
+        raise ParameterError("a node must not be its own neighbor")
+    if not 0 <= recall <= 1:
+        raise ParameterError(f"recall must be between 0 and 1; got {recall}")

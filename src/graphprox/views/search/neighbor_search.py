@@ -1,0 +1,123 @@
+"""From a matrix to a Ranking: the most similar rows of each row."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphprox._utils.arrays import FloatArray, MatrixLike
+from graphprox._utils.checks import check_integer
+from graphprox._utils.progress import Progress
+from graphprox._utils.random import RandomState, check_seed
+from graphprox.errors import LowRecallWarning
+from graphprox.views.ranking import NO_NEIGHBOR, Ranking
+from graphprox.views.search.directions import Directions, find_directions
+from graphprox.views.search.engines import AUTO, ENGINES, select_engine
+from graphprox.views.search.exact import TIE_TOLERANCE, Candidates, find_exact_candidates
+
+LOW_RECALL = 0.95
+RECALL_SAMPLE = 1_000  # nodes that are searched exactly to estimate the recall of an approximate engine
+
+
+def rank(
+    matrix: MatrixLike,
+    *,
+    k_max: int = 10,
+    random_state: RandomState = 0,
+    engine: str = AUTO,
+    progress: Progress | None = None,
+) -> Ranking:
+    """Rank the rows of highest cosine similarity for every row of a matrix.
+
+    A row is never its own neighbor, nor is one of cosine 0 or less: rows of zeros have no neighbors. Similarities that
+    differ by at most 1e-6 are ties. Ties are broken at random, independently for each row, so that no row becomes a
+    hub by its position.
+
+    Parameters
+    ----------
+    matrix : array-like or sparse matrix of shape (num_nodes, n_columns)
+    k_max : int, default=10
+        Number of neighbors per row.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of ties and of approximate engines.
+    engine : {"auto", "exact", "descent", "hnsw", "ivf", "lsh"}, default="auto"
+        "auto" is exact unless that would take long, and "descent" otherwise. Matrices with few distinct rows are always
+        searched exactly.
+    progress : callable, optional
+        Called as ``progress(stage, done, total)``.
+
+    Returns
+    -------
+    Ranking
+        With the engine used, and its recall as estimated on a sample of rows.
+
+    Warns
+    -----
+    LowRecallWarning
+        If an approximate engine found less than 95 % of the nearest neighbors.
+
+    Examples
+    --------
+    >>> rank([[1, 0], [1, 0.1], [0, 1], [0, 0]], k_max=2).neighbors.tolist()
+    [[1, -1], [0, 2], [1, -1], [-1, -1]]
+    """
+    check_integer(k_max=k_max)
+    seed = check_seed(random_state)
+    directions = find_directions(matrix)
+    name = select_engine(engine, directions)
+    candidates = ENGINES[name](directions, int(k_max), seed)
+    neighbors, similarities = _place_neighbors(directions, candidates, k_max=int(k_max), seed=seed, progress=progress)
+    recall = _estimate_recall(directions, similarities, seed=seed) if name != "exact" else 1.0
+    if recall < LOW_RECALL:
+        warnings.warn(
+            f"the approximate search found {recall:.0%} of the nearest neighbors on a sample of rows; "
+            'engine="exact" finds all of them but is slower',
+            LowRecallWarning,
+            stacklevel=2,
+        )
+    return Ranking(neighbors, similarities, engine=name, recall=recall)
+
+
+def _place_neighbors(
+    directions: Directions, candidates: Iterable[Candidates], *, k_max: int, seed: int, progress: Progress | None = None
+) -> tuple[NDArray[np.int32], FloatArray]:
+    """Return neighbors and similarities, (num_nodes, k_max) each, of all nodes whose direction has candidates."""
+    from graphprox._utils.numba_helpers import run_in_parallel
+    from graphprox.views.search import kernels
+
+    neighbors = np.full((directions.num_nodes, k_max), NO_NEIGHBOR, np.int32)
+    similarities = np.zeros((directions.num_nodes, k_max), np.float32)
+    state = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
+    start = directions.start
+    done = directions.num_nodes - len(directions.members)  # rows of zeros
+    for block in candidates:
+        listed = (block.rows, block.start, block.columns, block.similarity)
+        groups = (start, directions.members)
+        place = partial(kernels.place_neighbors, *listed, *groups, state, TIE_TOLERANCE, neighbors, similarities)
+        run_in_parallel(place, len(block.rows))
+        done = min(directions.num_nodes, done + int((start[block.rows + 1] - start[block.rows]).sum()))
+        if progress is not None:
+            progress("neighbors", done, directions.num_nodes)
+    return neighbors, similarities
+
+
+def _estimate_recall(directions: Directions, similarities: FloatArray, *, seed: int) -> float:
+    """Return the share of the nearest neighbors that were found, on a sample of nodes.
+
+    A neighbor counts if it is as similar as the last of the exact ones: ties are interchangeable.
+    """
+    if not len(directions.members):
+        return 1.0
+    rng = np.random.default_rng([seed, RECALL_SAMPLE])
+    nodes = np.sort(rng.choice(directions.members, min(RECALL_SAMPLE, len(directions.members)), replace=False))
+    k_max = similarities.shape[1]
+    rows = np.unique(directions.of_node[nodes])
+    _, exact = _place_neighbors(directions, find_exact_candidates(directions, rows, k_max), k_max=k_max, seed=seed)
+    exact, similarities = exact[nodes], similarities[nodes]
+    last = np.where(exact > 0, exact, np.inf).min(axis=1)
+    hits = ((similarities > 0) & (similarities >= last[:, None] - TIE_TOLERANCE)).sum()
+    return float(hits / max(1, (exact > 0).sum()))

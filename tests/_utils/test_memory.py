@@ -1,0 +1,150 @@
+"""Reusing freed memory changes the speed of allocations, and nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import torch
+
+from graphprox._utils import memory
+from graphprox._utils.memory import keep_freed_memory, peak_memory
+
+needs_glibc = pytest.mark.skipif(memory._load_glibc() is None, reason="memory is managed by another C library")
+MB = 2**20
+
+
+def work():
+    """Allocate and free arrays of all sizes."""
+    rng = np.random.default_rng(0)
+    total = torch.zeros(300, 300)
+    for size in (10, 3_000, 300_000, 9_000_000):
+        sample = torch.tensor(rng.random(size, dtype=np.float32))
+        total += (sample * sample).sum() + torch.outer(sample[:300].new_ones(300), sample[:1].expand(300))
+    return total.numpy().tobytes()
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_results_are_unchanged_inside_and_after_the_context(depth):
+    expected = work()
+
+    def nested(levels):
+        with keep_freed_memory():
+            within = nested(levels - 1) if levels > 1 else work()
+            assert work() == expected
+        return within
+
+    assert nested(depth) == work() == expected
+
+
+def test_arrays_created_inside_survive_the_context():
+    with keep_freed_memory():
+        made = np.arange(10 * MB, dtype=np.uint8)
+        tensor = torch.arange(5 * MB)
+    np.random.default_rng(0).random(10 * MB)
+    assert (made == np.arange(10 * MB, dtype=np.uint8)).all()
+    assert torch.equal(tensor, torch.arange(5 * MB))
+
+
+def test_other_threads_can_allocate_large_arrays():
+    with keep_freed_memory(), ThreadPoolExecutor(4) as pool:
+        sizes = [1, 63 * MB, 65 * MB, 130 * MB]
+        assert list(pool.map(lambda size: int(np.ones(size, np.uint8).sum(dtype=np.int64)), sizes)) == sizes
+
+
+# These tests run in a new process, as the heap of this one depends on other tests.
+PRELUDE = """
+import resource
+import numpy as np
+from graphprox._utils.memory import keep_freed_memory
+MB = 2**20
+
+def resident_memory():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+def count_page_faults(size, *, times=10):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(times):
+        np.ones(size, np.uint8)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+"""
+
+
+def run_in_new_process(code):
+    done = subprocess.run([sys.executable, "-c", PRELUDE + code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@needs_glibc
+def test_pages_are_allocated_once_inside_the_context():
+    run_in_new_process("""
+with keep_freed_memory():
+    count_page_faults(100 * MB, times=1)
+    assert count_page_faults(100 * MB) < 50
+assert count_page_faults(100 * MB) > 300  # even with pages of 2 MB
+""")
+
+
+@needs_glibc
+@pytest.mark.parametrize("size", ["MB // 4", "4 * MB"])
+def test_allocation_is_fast_after_the_context(size):
+    run_in_new_process(f"""
+with keep_freed_memory():
+    pass
+count_page_faults({size}, times=1)
+assert count_page_faults({size}) < 100
+""")
+
+
+@needs_glibc
+def test_memory_is_returned_after_the_context():
+    run_in_new_process("""
+before = resident_memory()
+with keep_freed_memory():
+    for _ in range(3):
+        np.ones(200 * MB, np.uint8)
+    assert resident_memory() > before + 150 * MB
+assert resident_memory() < before + 50 * MB
+""")
+
+
+@needs_glibc
+def test_an_error_ends_the_context():
+    run_in_new_process("""
+try:
+    with keep_freed_memory():
+        raise ZeroDivisionError
+except ZeroDivisionError:
+    assert count_page_faults(100 * MB) > 300  # even with pages of 2 MB
+else:
+    raise AssertionError("the error was suppressed")
+""")
+
+
+def test_nothing_is_done_without_glibc(monkeypatch):
+    monkeypatch.setattr(memory, "_load_glibc", lambda: None)
+    with keep_freed_memory():
+        assert work() == work()
+
+
+@pytest.mark.parametrize("platform", ["darwin", "win32", "linux"])
+def test_other_c_libraries_are_not_changed(monkeypatch, platform):
+    def missing(name):
+        raise OSError(f"{name}: no such file")
+
+    monkeypatch.setattr(memory.sys, "platform", platform)
+    monkeypatch.setattr(memory.ctypes, "CDLL", missing)
+    assert memory._load_glibc() is None
+
+
+def test_peak_memory_is_monotonic():
+    before = peak_memory()
+    assert before is None or before > 10 * MB
+    array = np.ones(100 * MB, np.uint8)
+    del array
+    assert before is None or peak_memory() >= before

@@ -1,0 +1,92 @@
+"""Sim@k: the classes of nearest neighbors."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from graphprox import Dataset, Embedding, GraphError, ParameterError, nearest
+from graphprox.evaluation import retrieval, similarity
+from graphprox.evaluation.retrieval import score_neighbors
+
+
+def brute_force(rows, labels, k):
+    """Sim@k by sorting all cosines of each node."""
+    shares = []
+    for i, own in enumerate(rows):
+        cosines = [own @ other / np.linalg.norm(own) / np.linalg.norm(other) for other in rows]
+        others = sorted((j for j in range(len(rows)) if j != i), key=lambda j: -cosines[j])
+        shares.append(np.mean([labels[j] == labels[i] for j in others[:k]]))
+    return np.mean(shares)
+
+
+def test_scores_equal_brute_force():
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(60, 5)), rng.integers(3, size=60)
+    found = score_neighbors(rows, labels, ks=[1, 5, 59])
+    assert found.ks == (1, 5, 59)
+    assert found.values == pytest.approx([brute_force(rows, labels, k) for k in (1, 5, 59)])
+
+
+def test_scores_agree_with_nearest_neighbor_search(graph, embedding):
+    near = nearest(embedding, np.arange(graph.num_nodes), k=10).nodes
+    alike = graph.y[near] == graph.y[:, None]
+    found = similarity(graph, embedding)
+    # Of tied nodes, `nearest` returns the first ones, and Sim@k counts a share of each.
+    assert found.values == pytest.approx([alike[:, :5].mean(), alike.mean()], abs=0.002)
+
+
+def test_ties_are_averaged_over_all_orders_of_the_nodes():
+    rows = np.array([[1, 0], [1, 0], [2, 0], [1, 1], [0, 1], [0, 3]])
+    labels = np.array([0, 0, 1, 1, 0, 1])
+    for k in (1, 2, 3):
+        means = []
+        for order in permutations(range(6)):
+            near = nearest(rows[list(order)], range(6), k=k).nodes
+            means.append(np.mean(labels[list(order)][near] == labels[list(order)][:, None]))
+        assert score_neighbors(rows, labels, ks=[k])[k] == pytest.approx(np.mean(means))
+
+
+def test_scores_are_invariant_to_order_and_scale_of_rows(graph, embedding, order, lengths):
+    ours = score_neighbors(embedding, graph.y).values
+    assert score_neighbors(embedding[order], graph.y[order]).values == pytest.approx(ours)
+    assert score_neighbors(embedding * lengths, graph.y).values == pytest.approx(ours)
+
+
+def test_sparse_and_dense_rows_give_equal_scores(graph):
+    words = np.where(graph.x > 1.5, 1, 0)  # many ties, and zero rows
+    sparse, dense = score_neighbors(sp.csr_array(words), graph.y), score_neighbors(words, graph.y)
+    assert sparse.values == pytest.approx(dense.values)
+
+
+def test_blockwise_search_gives_equal_scores(graph, embedding, monkeypatch):
+    ours = score_neighbors(embedding, graph.y).values
+    monkeypatch.setattr(retrieval, "_BLOCK_SIZE", 3000)
+    assert score_neighbors(embedding, graph.y).values == pytest.approx(ours)
+
+
+def test_unlabeled_nodes_are_ignored(graph, embedding):
+    known = np.arange(graph.num_nodes) % 4 > 0
+    found = score_neighbors(embedding, np.where(known, graph.y, -1))
+    assert found.values == pytest.approx(score_neighbors(embedding[known], graph.y[known]).values)
+
+
+@pytest.mark.parametrize("k", [0, 4, 1.5, True])
+def test_k_must_be_at_most_the_number_of_other_labeled_nodes(k):
+    with pytest.raises(ParameterError, match="k must be between 1 and 3, the number of other labeled nodes"):
+        score_neighbors(np.eye(5), [0, 1, 0, 1, -1], ks=[k])
+
+
+def test_two_classes_are_required(graph):
+    with pytest.raises(GraphError, match="similarity search needs nodes of at least two classes; got 1"):
+        score_neighbors(graph.x, np.zeros(graph.num_nodes, int))
+
+
+def test_graph_data_set_and_embedding_give_the_same_scores(graph, embedding, order):
+    expected = score_neighbors(embedding, graph.y, ks=[3])
+    shuffled = Embedding(embedding[order], ids=graph.ids[order])
+    assert similarity(Dataset("a graph", graph), shuffled, ks=[3]) == expected
+    assert expected.to_dict() == {"sim@3": expected[3]}

@@ -1,0 +1,41 @@
+"""A training that is killed at any moment can be resumed, and gives the same bytes as an uninterrupted one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def killing(tmp_path):
+    """Run killing.py, and return what it prints."""
+
+    def killing(runs, *, seed):
+        program = [sys.executable, Path(__file__).with_name("killing.py"), tmp_path, runs, seed]
+        environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+        child = subprocess.run([*map(str, program)], capture_output=True, text=True, env=environment, timeout=900)
+        assert child.returncode == 0, child.stderr
+        report = json.loads(child.stdout)
+        print(report)
+        return report
+
+    return killing
+
+
+def test_three_killed_trainings_give_the_same_bytes(killing):
+    report = killing(3, seed=1)
+    assert report["differences"] == []
+    assert report["runs_midway"] == 3
+
+
+@pytest.mark.slow
+def test_fifty_killed_trainings_give_the_same_bytes(killing):
+    report = killing(50, seed=2)
+    assert report["differences"] == []
+    assert report["runs_midway"] == 50  # each was killed while it trained
+    assert report["partial_files"] > 0  # some while a file was written

@@ -1,0 +1,221 @@
+"""Sources: which edges and which features the encoder reads, and how often they are prepared."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+
+from graphprox.ftgcl.model import Model
+from graphprox.ftgcl.sources import Sources
+from graphprox.ftgcl.trainer import Trainer
+from graphprox.graph.graph import Graph
+from graphprox.nn.encoders.base import ENCODERS, ConvolutionEncoder
+from graphprox.nn.features import FeatureMatrix
+
+
+@pytest.fixture
+def trainer(graph, rankings):
+    def trainer(recipe, graph=graph, rankings=rankings):
+        return Trainer(graph, rankings, recipe, device=torch.device("cpu"))
+
+    return trainer
+
+
+@pytest.fixture
+def sources(graph, rankings):
+    def sources(recipe, graph=graph, rankings=rankings):
+        return Sources(graph, rankings, Model(recipe, num_features=graph.num_features))
+
+    return sources
+
+
+@pytest.fixture
+def prepared(monkeypatch):
+    """Edges, of shape (2, n_edges), of each call of prepare_edges."""
+    calls, original = [], ConvolutionEncoder.prepare_edges
+
+    def prepare_edges(self, edge_index, edge_weight, **options):
+        calls.append(edge_index)
+        return original(self, edge_index, edge_weight, **options)
+
+    monkeypatch.setattr(ConvolutionEncoder, "prepare_edges", prepare_edges)
+    return calls
+
+
+@pytest.fixture
+def projected(monkeypatch):
+    """Mask of the features, or None, of each call of project."""
+    calls, original = [], ConvolutionEncoder.project
+
+    def project(self, features, kept=None):
+        calls.append(kept)
+        return original(self, features, kept)
+
+    monkeypatch.setattr(ConvolutionEncoder, "project", project)
+    return calls
+
+
+def edge_set(edges):
+    return set(map(tuple, edges.T.tolist()))
+
+
+# -- k --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("position", "k"), [(0.0, 1), (0.24, 1), (0.25, 2), (0.5, 3), (0.9999999999999999, 4)])
+def test_position_selects_k_evenly_from_its_range(sources, small, position, k):
+    assert sources(small).k_of("feature", position) == k
+
+
+def test_k_is_at_most_that_of_the_ranking(sources, small, rankings):
+    wide = sources(small.merged({"views": {"k_min": 1, "k_max": 1_000}}))
+    assert {wide.k_of("feature", position) for position in (0.5, 0.99)} == {rankings["feature"].k_max}
+
+
+def test_views_of_one_range_share_k(sources, small):
+    each = sources(small)
+    for position in np.random.default_rng(0).random(50):
+        assert each.k_of("feature", position) == each.k_of("topology", position) == each.k_of("neighborhood", position)
+
+
+# -- edges ----------------------------------------------------------------------------------------------------------
+
+
+def test_edges_are_prepared_once_for_each_view_and_k(trainer, small, prepared):
+    training = trainer(small)
+    logs = [training.step() for _ in range(40)]
+    used = {(view, k) for log in logs for view, k in log.k.items()}
+    assert len(used) == 8  # two views, k from 1 to 4
+    assert len(prepared) == len(used) + 1  # and the graph
+
+
+def test_edges_of_a_view_are_those_of_its_ranking(sources, small, rankings, prepared):
+    sources(small).encode("topology", 0.5, None, np.random.default_rng(0))
+    assert np.array_equal(prepared[0], rankings["topology"].edge_index(3))
+
+
+def test_undirected_view_has_each_edge_once_in_both_directions(sources, small, rankings, prepared):
+    both = sources(small.merged({"views": {"undirected": True}}))
+    both.encode("feature", 0.5, None, np.random.default_rng(0))
+    one_way = edge_set(rankings["feature"].edge_index(3))
+    assert edge_set(prepared[0]) == one_way | {(target, source) for source, target in one_way}
+    assert prepared[0].shape[1] == len(edge_set(prepared[0]))
+
+
+@pytest.mark.parametrize("source", ["graph", "feature", "topology"])
+def test_augmentation_drops_its_share_of_edges_anew_each_time(sources, small, graph, rankings, prepared, source):
+    rate = 0.3
+    recipe = small.merged({"pairs": [[f"{source}+some", "graph"]], "augmentations": {"some": {"drop_edges": rate}}})
+    augmented, rng = sources(recipe), np.random.default_rng(0)
+    whole = edge_set(graph.edge_index if source == "graph" else rankings[source].edge_index(4))
+    for _ in range(30):
+        augmented.encode(f"{source}+some", 0.99, None, rng)
+    kept = [edge_set(edges) for edges in prepared]
+    assert len(kept) == 30
+    assert all(each < whole for each in kept)
+    assert len(set(map(frozenset, kept))) == 30
+    share = sum(map(len, kept)) / len(whole) / 30
+    assert share == pytest.approx(1 - rate, abs=4 * (rate * (1 - rate) / len(whole) / 30) ** 0.5)
+    # Each edge is as likely to be kept as any other.
+    times = Counter(pair for each in kept for pair in each)
+    assert min(times.values()) > 5
+
+
+def test_kept_edges_keep_their_weights(small, rankings, graph, monkeypatch):
+    weight = np.arange(1, graph.num_edges + 1, dtype=np.float32)
+    weighted = Graph(graph.x, graph.edges_once(), edge_weight=weight)
+    given = dict(zip(map(tuple, weighted.edge_index.T.tolist()), weighted.edge_weight.tolist(), strict=True))
+    recipe = small.merged({"pairs": [["graph+some", "feature"]], "augmentations": {"some": {"drop_edges": 0.5}}})
+    calls, original = [], ConvolutionEncoder.prepare_edges
+
+    def prepare_edges(self, edge_index, edge_weight, **options):
+        calls.append((edge_index, edge_weight))
+        return original(self, edge_index, edge_weight, **options)
+
+    monkeypatch.setattr(ConvolutionEncoder, "prepare_edges", prepare_edges)
+    model = Model(recipe, num_features=graph.num_features, weighted=True)
+    Sources(weighted, rankings, model).encode("graph+some", 0.5, None, np.random.default_rng(0))
+    ((index, kept),) = calls
+    assert 0 < len(kept) < len(given)
+    assert [given[pair] for pair in map(tuple, index.T.tolist())] == kept.tolist()
+
+
+# -- features -------------------------------------------------------------------------------------------------------
+
+
+def test_augmentation_masks_its_share_of_features_anew_each_time(sources, small, projected):
+    recipe = small.merged({"pairs": [["graph+some", "graph"]], "augmentations": {"some": {"mask_features": 0.4}}})
+    masked, rng = sources(recipe), np.random.default_rng(0)
+    for _ in range(60):
+        masked.encode("graph+some", 0.0, None, rng)
+    kept = torch.stack(projected)
+    assert set(kept.unique().tolist()) == {0.0, 1.0}
+    assert kept.mean().item() == pytest.approx(0.6, abs=4 * (0.24 / kept.numel()) ** 0.5)
+    assert len(set(map(tuple, kept.tolist()))) == 60
+    assert (kept.mean(0) > 0.2).all()  # no feature is always masked
+    assert (kept.mean(0) < 1).all()  # or never
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_masked_features_are_columns_of_zeros(sources, small, graph, projected, encoder):
+    recipe = small.merged(
+        {
+            "pairs": [["graph+some", "graph"]],
+            "augmentations": {"some": {"mask_features": 0.4}},
+            "encoder": {"name": encoder},
+        }
+    )
+    masked = sources(recipe)
+    encoded = masked.encode("graph+some", 0.0, None, np.random.default_rng(0))
+    hidden = graph.x / np.abs(graph.x).sum(axis=1, keepdims=True) * projected[0].numpy()
+    encode = masked.model.encoder
+    edges = encode.prepare_edges(graph.edge_index, None, num_nodes=graph.num_nodes)
+    expected = masked.model.head(encode(encode.project(FeatureMatrix.of(hidden)), edges))
+    torch.testing.assert_close(encoded, expected, rtol=0, atol=1e-5)
+
+
+def test_shared_projection_equals_that_of_each_source(sources, small):
+    each = sources(small)
+    shared = each.model.encoder.project(each.features)
+    for source in ("graph", "feature", "topology"):
+        rng = np.random.default_rng(0)
+        assert torch.equal(each.encode(source, 0.5, shared, rng), each.encode(source, 0.5, None, rng))
+
+
+def test_projection_of_all_features_is_computed_once_per_epoch(trainer, small, projected):
+    for schedule in ("alternate", "sum"):
+        training = trainer(small.merged({"schedule": schedule}))
+        training.step()
+        assert projected == [None]
+        projected.clear()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "shared", "masked"),
+    [
+        ([["graph+mask", "feature"]], 1, 1),
+        ([["graph+mask", "feature+mask"]], 0, 2),
+        ([["graph+drop", "feature+drop"]], 1, 0),
+        ([["graph+drop", "feature+mask"], ["graph", "topology"]], 1, 1),
+        ([["graph+mask", "feature"], ["graph+mask", "topology"]], 1, 2),
+    ],
+)
+def test_only_masked_sources_have_a_projection_of_their_own(trainer, small, projected, pairs, shared, masked):
+    augmentations = {"mask": {"mask_features": 0.5}, "drop": {"drop_edges": 0.5}}
+    used = {
+        name: each
+        for name, each in augmentations.items()
+        if any(f"+{name}" in source for pair in pairs for source in pair)
+    }
+    trainer(small.merged({"pairs": pairs, "schedule": "sum", "augmentations": used})).step()
+    assert [kept is None for kept in projected].count(True) == shared
+    assert [kept is None for kept in projected].count(False) == masked
+
+
+def test_source_without_augmentation_uses_no_random_numbers(sources, small):
+    rng = np.random.default_rng(0)
+    sources(small).encode("feature", 0.5, None, rng)
+    assert rng.random() == np.random.default_rng(0).random()

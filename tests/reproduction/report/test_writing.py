@@ -1,0 +1,118 @@
+"""Reports are written atomically, from records alone, and are deterministic."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import tomli_w
+
+from graphprox import ReadError, WriteError
+from graphprox.io import files
+from reproduction.report.writing import report_all, report_experiment
+
+PICTURES = {"bars", "curves", "heatmap", "map", "barbell"}
+TABLES = {"table", "ablation", "links", "bars", "curves", "heatmap", "homophily"}
+
+
+@pytest.fixture
+def folders(of_each_kind, records, paper, tmp_path):
+    """Experiments as files, a record of each trial, and a place for docs."""
+    experiments = tmp_path / "experiments"
+    experiments.mkdir()
+    for each in of_each_kind:
+        fields = json.loads(each.model_dump_json(exclude={"name"}, exclude_none=True, exclude_defaults=True))
+        (experiments / f"{each.name}.toml").write_text(tomli_w.dumps(fields))
+        records.keep(each)
+    (experiments / "paper.toml").write_text(tomli_w.dumps(dict(paper.tables)))
+    return experiments, records.folder, tmp_path / "docs"
+
+
+def contents(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_report_writes_pages_tables_and_figures_deterministically(folders, tmp_path):
+    experiments, records, docs_folder = folders
+    _, written = report_all(*folders)
+    docs = contents(docs_folder)
+    assert set(docs) == {
+        "index.md",
+        *(f"tables/{name}.{ending}" for name in TABLES for ending in ("md", "csv", "tex")),
+        *(f"figures/{name}.{ending}" for name in PICTURES for ending in ("png", "svg")),
+    }
+    assert {path.relative_to(docs_folder).as_posix() for path in written} == set(docs)
+    report_all(experiments, records, tmp_path / "again")
+    assert docs == contents(tmp_path / "again")
+
+
+def test_report_of_one_experiment_writes_the_same_files(folders, tmp_path, fast_figures):
+    experiments, records, docs = folders
+    report_all(experiments, records, docs)
+    section, _ = report_experiment("bars", experiments, records, tmp_path / "one")
+    assert section.findings.experiment.name == "bars"
+    alone = contents(tmp_path / "one")
+    assert sorted(alone) == [
+        "figures/bars.png",
+        "figures/bars.svg",
+        *(f"tables/bars.{e}" for e in ("csv", "md", "tex")),
+    ]
+    assert alone.items() <= contents(docs).items()
+
+
+def test_report_loads_no_data_set_and_trains_no_model(folders, monkeypatch, fast_figures):
+    def refuse(*_, **__):
+        raise AssertionError
+
+    import graphprox.datasets.named
+    from reproduction import sharing, tasks, training
+
+    for module in (sharing, tasks, training):
+        monkeypatch.setattr(module, "embed", refuse)
+    monkeypatch.setattr(graphprox.datasets.named, "load_dataset", refuse)
+    sections, paths = report_all(*folders)
+    assert any(section.findings.records for section in sections)
+    assert all(path.is_file() for path in paths)
+
+
+def test_failed_report_leaves_all_text_as_it_was(folders, monkeypatch, fast_figures):
+    experiments, records, docs = folders
+    report_all(experiments, records, docs)
+    before = {name: text for name, text in contents(docs).items() if not name.startswith("figures/")}
+    (records / "table.jsonl").unlink()
+    flush, flushed = files._flush_to_disk, []
+
+    def full(path):
+        flushed.append(path)
+        if len(flushed) == 5:
+            raise OSError(28, "No space left on device")
+        flush(path)
+
+    monkeypatch.setattr(files, "_flush_to_disk", full)
+    with pytest.raises(WriteError, match="cannot be written"):
+        report_all(experiments, records, docs)
+    after = {name: text for name, text in contents(docs).items() if not name.startswith("figures/")}
+    assert after == before
+
+
+def test_invalid_record_leaves_the_docs_as_they_were(folders):
+    experiments, records, docs = folders
+    path = records / "table.jsonl"
+    path.write_text(path.read_text().replace('"accuracy"', '"precision"'))
+    with pytest.raises(ReadError, match="must have accuracy"):
+        report_all(experiments, records, docs)
+    assert not docs.exists()
+
+
+def test_report_of_an_experiment_without_records_is_an_error(folders, tmp_path):
+    experiments, _, docs = folders
+    with pytest.raises(ReadError, match=r"needs its records.*python -m reproduction run bars first"):
+        report_experiment("bars", experiments, tmp_path / "nowhere", docs)
+    assert not docs.exists()
+
+
+def test_page_is_written_without_records(folders, tmp_path):
+    experiments, _, docs = folders
+    _, written = report_all(experiments, tmp_path / "nowhere", docs)
+    assert written == [docs / "index.md"]
+    assert "There are no records yet" in written[0].read_text()

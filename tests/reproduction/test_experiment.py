@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from graphprox import ParameterError, ReadError
+from graphprox.evaluation.protocols import PROTOCOLS
+from reproduction.experiment import Experiment, ExperimentRow, list_trials, read_experiment, read_experiments
+from reproduction.training import settings_of
+
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "reproduction" / "experiments"
+DECLARED = sorted(path for path in EXPERIMENTS.glob("*.toml") if path.stem not in ("paper", "published"))
+TOML = 'title = "One"\ndatasets = ["Cora"]\nrows = ["raw"]\norder = {order}\n'
+
+
+def test_deterministic_rows_have_one_trial_and_stochastic_rows_one_per_seed(small):
+    keys = [trial.key for trial in Experiment.read(small).trials()]
+    assert keys == [
+        (("synthetic"), row, seed) for row, seed in (("raw", 0), ("smoothed", 0), ("small", 0), ("small", 1))
+    ]
+    (one,) = Experiment.read(small).trials(seeds=1, row="small")
+    assert one.key == ("synthetic", "small", 0)
+
+
+def test_command_names_experiment_data_set_and_row(small):
+    trial = Experiment.read(small).trials()[0]
+    assert trial.command == "python -m reproduction run small --only synthetic --row raw"
+
+
+def test_every_protocol_can_be_declared():
+    assert get_args(Experiment.model_fields["protocol"].annotation) == tuple(PROTOCOLS)
+
+
+def test_row_without_a_title_has_that_of_its_method(make):
+    assert ExperimentRow(method="ft-gcl").title == ""
+    assert make().all_rows["ft-gcl"].title == "FT-GCL"
+
+
+def test_grid_has_a_row_for_each_combination():
+    experiment = Experiment(
+        name="grid",
+        title="A grid",
+        datasets=["synthetic"],
+        seeds=1,
+        grid={"encoder.n_components": [8, 16], "head.out_channels": [4, 8, 12]},
+        grid_row={"method": "ft-gcl"},
+    )
+    assert len(experiment.all_rows) == 6
+    (trial,) = experiment.trials(row="encoder.n_components=16,head.out_channels=4")
+    settings = settings_of(trial.make_method())
+    assert (settings["encoder"]["n_components"], settings["head"]["out_channels"]) == (16, 4)
+
+
+def test_preset_can_depend_on_the_data_set():
+    experiment = Experiment(
+        name="printed",
+        title="As printed",
+        datasets=["Cora", "Texas"],
+        rows=["printed"],
+        seeds=1,
+        variants={
+            "printed": {"method": "ft-gcl", "preset": "{dataset}-paper", "without": {"Texas": "none is printed"}}
+        },
+    )
+    (trial,) = experiment.trials()
+    assert trial.dataset == "Cora"
+    assert settings_of(trial.make_method())["views"]["k_max"] == 8
+
+
+def test_fingerprint_depends_on_settings_and_graph_only(small):
+    text = small.read_text()
+
+    def fingerprint(changed: str, graph: str = "a graph") -> str:
+        small.write_text(changed)
+        return Experiment.read(small).trials(row="small")[0].fingerprint(graph)
+
+    same = fingerprint(text)
+    assert fingerprint(text.replace("A small", "Another")) == same
+    assert fingerprint(text, graph="another graph") != same
+    for old, new in (("epochs = 3", "epochs = 4"), ("splits = 3", "splits = 4"), ("method", "preset = 'Cora'\nmethod")):
+        assert fingerprint(text.replace(old, new)) != same
+    assert fingerprint(text.replace("seeds = 2", "seeds = 9")) == same
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"raw"', '"rau"', "rows must name methods or variants; got 'rau': did you mean 'raw'"),
+        ("seeds = 2", "seeds = 0", "seeds is invalid"),
+        ("seeds = 2", "seed = 2", "seed is invalid"),
+        ("title =", "title", "must be TOML"),
+        ('rows = ["raw", "smoothed", "small"]', "", "must have rows"),
+        ("splits = 3", "splits = 3\nname = 'other'", "name"),
+        ("method =", "seeds = { Cora = 3 }\nmethod =", "a data set of variants.small must be one of small; got 'Cora'"),
+        ("method =", 'without = { Cora = "large" }\nmethod =', "a data set of variants.small must be one of small"),
+    ],
+)
+def test_invalid_file_is_described_in_one_sentence(small, old, new, message):
+    small.write_text(small.read_text().replace(old, new))
+    with pytest.raises(ReadError, match=message) as caught:
+        Experiment.read(small)
+    assert str(small) in str(caught.value)
+
+
+def test_unknown_data_set_or_row_is_an_error(small):
+    with pytest.raises(ParameterError, match="did you mean 'synthetic'"):
+        Experiment.read(small).trials(only="syntetic")
+    with pytest.raises(ParameterError, match="row must be one of small"):
+        Experiment.read(small).trials(row="dgi")
+
+
+def test_experiments_without_the_data_set_are_skipped(make):
+    here, elsewhere = make(name="here"), make(name="elsewhere", datasets=["ACM"])
+    assert {trial.experiment.name for trial in list_trials([here, elsewhere], only="Cora")} == {"here"}
+    with pytest.raises(ParameterError, match="only must be one of here; got 'Coraa'"):
+        list_trials([here, elsewhere], only="Coraa")
+
+
+# -- folders ----------------------------------------------------------------------------------------------------------
+
+
+def test_experiments_are_ordered_and_exclude_reported_figures(tmp_path):
+    for name, order in {"b": 1, "a": 1, "c": 0}.items():
+        (tmp_path / f"{name}.toml").write_text(TOML.format(order=order))
+    (tmp_path / "paper.toml").write_text("x = 1")
+    assert [each.name for each in read_experiments(tmp_path)] == ["c", "a", "b"]
+    with pytest.raises(ReadError, match="got 'paper': there are a, b, c"):
+        read_experiment("paper", tmp_path)
+
+
+def test_experiment_is_read_by_name_or_path(tmp_path):
+    (tmp_path / "a.toml").write_text(TOML.format(order=1))
+    assert read_experiment("a", tmp_path) == read_experiment(str(tmp_path / "a.toml"), tmp_path / "elsewhere")
+
+
+def test_folder_without_experiments_is_an_error(tmp_path):
+    with pytest.raises(ReadError, match="must contain experiments"):
+        read_experiments(tmp_path / "nowhere")
+
+
+# -- the experiments of the paper -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", DECLARED, ids=lambda path: path.stem)
+def test_declared_experiment_has_unique_trials(path):
+    trials = Experiment.read(path).trials()
+    assert trials
+    assert len({trial.key for trial in trials}) == len(trials)
+
+
+@pytest.mark.parametrize("name", ["random", "more", "disassortative", "public"])
+def test_every_classification_table_has_floors_and_single_view_rows(name):
+    rows = Experiment.read(EXPERIMENTS / f"{name}.toml").all_rows
+    assert {"raw", "smoothed", "untrained", "f-gcl", "t-gcl", "ft-gcl"} <= set(rows)
