@@ -91,7 +91,7 @@ class Registry(Mapping[str, T], Generic[T]):
             if spelling in self._entries:
                 return self._entries[spelling]
         raise ParameterError(
-            f"{self.kind} must be a registered one; got {name!r}: {did_you_mean(plain, self._entries)}"
+            f"{self.kind} must be a registered one; got {name!r}: {did_you_mean(plain, sorted(self._entries))}"
         )
 
     def __getitem__(self, name: str) -> T:

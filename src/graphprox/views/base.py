@@ -191,7 +191,7 @@ def rank_view(
         return rank(matrix, k_max=k_max, random_state=seed, engine=engine, progress=progress)
 
     # The key of a ranking does not contain the code of its descriptor, which may change in another package.
-    if not cache or not isinstance(view, str) or not descriptor.__module__.startswith("graphprox."):
+    if not cache or not isinstance(view, str) or not str(descriptor.__module__).startswith("graphprox."):
         return compute()
     key = ranking_key(graph, view=name, k_max=k_max, random_state=seed, engine=engine, options=given)
     return load_or_compute(key, compute)
