@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint format docs docs-serve wheel wheel-test bench clean
+.PHONY: help demo test coverage test-slow lint format docs docs-serve wheel wheel-test bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -12,8 +12,13 @@ help: ## list the targets
 demo: $(READY) ## embed the built-in graph in five ways: a table of accuracies, and a figure in demo/
 	@$(BIN)/graphprox demo --out demo
 
-test: $(READY) ## run the tests, with coverage
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile --cov --cov-report=term
+PYTEST := $(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+
+test: $(READY) ## run the tests
+	$(PYTEST)
+
+coverage: $(READY) ## run the tests, and list the lines that they do not reach
+	$(PYTEST) --cov --cov-report=term
 
 test-slow: $(READY) ## run the slow tests
 	$(BIN)/python -m pytest -m slow

@@ -19,7 +19,7 @@ PROGRAM = Path(sys.executable).with_name("graphprox")
 
 
 def check_environment() -> None:
-    """The installed package is tested, and nothing but its declared dependencies is there to help it."""
+    """Check that the installed package is tested, with its declared dependencies only."""
     assert Path(graphprox.__file__).is_relative_to(sys.prefix), graphprox.__file__
     assert graphprox.__version__ == importlib.metadata.version("graphprox")
     for extra in ("matplotlib", "tensorboard", "pytest", "mkdocs", "gensim"):

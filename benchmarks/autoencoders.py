@@ -1,6 +1,6 @@
-"""A training step of GAE against the same step with PyG's decoder, and against its floor: the rows that it must read.
+"""A training step of GAE against the same step with PyG's decoder, and against a lower bound, the reads of all rows.
 
-Real graphs come from the directory that GRAPHPROX_DATA names; without it there is nothing to measure.
+Real graphs are read from the directory GRAPHPROX_DATA; without it nothing is measured.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def compare_steps(name: str) -> Iterator[Row]:
 
 
 def time_our_step(name: str) -> float:
-    """Return the seconds of the fastest of some steps of GAE."""
+    """Return the best time of a step of GAE, in seconds."""
     from graphprox.methods._edge_reconstruction import PairDecoder
 
     return _time_step(name, PairDecoder())
 
 
 def time_pyg_step(name: str) -> float:
-    """Return the seconds of the same step with PyG's decoder."""
+    """Return the time of the same step with PyG's decoder, in seconds."""
     from torch_geometric.nn import InnerProductDecoder
 
     return _time_step(name, InnerProductDecoder())
@@ -74,7 +74,7 @@ def _time_step(name: str, decoder: nn.Module) -> float:
 
 
 def time_row_reads(name: str) -> float:
-    """Return the seconds that no step can save: reads of both rows of each pair, twice, and the sparse products."""
+    """Return the time of the operations that no step can avoid: reads of all rows of pairs, and sparse products."""
     import torch
 
     from graphprox import GAE, load
@@ -97,7 +97,7 @@ def time_row_reads(name: str) -> float:
         for h in (hidden, z):
             pattern.matmul(values, h), pattern.transposed_matmul(values, h)
         for _ in ("forward", "backward"):
-            torch.nn.functional.embedding_bag(ends, z, bags, mode="sum")  # reads all rows, and writes next to nothing
+            torch.nn.functional.embedding_bag(ends, z, bags, mode="sum")  # reads all rows, and writes almost nothing
 
     with keep_freed_memory():
         return time_best(step)

@@ -72,7 +72,7 @@ def time_plain_node(nodes: int, channels: int) -> float:
 
 
 def _time_loss(loss: Callable[[Any, Any], Any], nodes: int, channels: int) -> float:
-    """Return the best time of the loss forward and backward, for two views that are sampled before."""
+    """Return the best time of the loss forward and backward, for two views that are sampled beforehand."""
     import torch
 
     generator = torch.Generator().manual_seed(0)

@@ -1,11 +1,11 @@
-"""How fast the synthetic graph is made, and in how much memory: a million nodes, against networkx per edge."""
+"""Speed and memory of generating a synthetic graph of a million nodes, against networkx per edge."""
 
 from __future__ import annotations
 
 from benchmarks.measure import measure
 
 NODES, EDGES_PER_NODE, FEATURES = 10**6, 10, 100
-REFERENCE_SHARE = 50  # networkx makes one part in fifty, as its dicts for the whole would fill the memory
+REFERENCE_SHARE = 50  # networkx generates one fiftieth, as its dicts for the whole graph would fill the memory
 
 
 def generate() -> None:
@@ -22,7 +22,7 @@ def generate_with_networkx() -> None:
 
 
 def run() -> list[dict[str, object]]:
-    """One row; the ratio says how many times as many edges a second are made as the reference makes."""
+    """Return one row; the ratio compares the numbers of edges generated per second."""
     ours, reference = measure(generate, repeat=1), measure(generate_with_networkx)
     ratio = reference.seconds * REFERENCE_SHARE / ours.seconds
     held = NODES * (4 * FEATURES + 32 * EDGES_PER_NODE) / 2**20

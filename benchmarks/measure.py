@@ -1,4 +1,4 @@
-"""Seconds and peak memory of a call, in a process of its own, so that no measurement sees another's memory."""
+"""Seconds and peak memory of a call, in a separate process, so that measurements do not share memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Measured:
-    """The best seconds of some repetitions, and the largest peak of memory that any of them added."""
+    """The best time of several repetitions in seconds, and the largest peak memory that any of them added."""
 
     seconds: float
     peak_mb: float
@@ -23,16 +23,16 @@ class Measured:
 
 
 def measure(call: Callable[..., Any], *arguments: Any, repeat: int = 3) -> Measured:
-    """Measure ``call(*arguments)``; the function is imported and called once before, so that imports do not count."""
+    """Measure ``call(*arguments)``; the function is called once before, so that imports are not measured."""
     runs = []
     for _ in range(repeat):
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
-            runs.append(process.submit(_timed, call, arguments).result())
+            runs.append(process.submit(_time_call, call, arguments).result())
     best = min(runs, key=lambda run: run[0])
     return Measured(best[0], max(peak for _, peak, _ in runs) / 2**20, best[2])
 
 
-def _timed(call: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[float, float, Any]:
+def _time_call(call: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[float, float, Any]:
     warm_up = getattr(call, "warm_up", None)
     if warm_up is not None:
         warm_up()
@@ -41,12 +41,12 @@ def _timed(call: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[float,
     result = call(*arguments)
     seconds = time.perf_counter() - start
     peak = _peak() - before
-    # Only figures are sent back: pickling a graph would take time and memory.
+    # Only numbers are sent back: pickling a graph would take time and memory.
     return seconds, peak, result if isinstance(result, float | dict) else None
 
 
 def _reset_peak() -> int:
-    """Forget the peak so far, where the system can; returns the bytes in use now."""
+    """Reset the peak memory, if the system supports it, and return the bytes in use."""
     if Path("/proc/self/clear_refs").exists():
         Path("/proc/self/clear_refs").write_text("5")
     return _peak()

@@ -1,6 +1,6 @@
 """Probes of one embedding, against the same fits by scikit-learn and by torch.
 
-The embedding is that of an untrained GCN on Cora, if GRAPHPROX_DATA names a directory of data sets, or on a synthetic
+The embedding is that of an untrained GCN on Cora, if GRAPHPROX_DATA is a directory of data sets, or on a synthetic
 graph of the same size.
 """
 
@@ -65,7 +65,7 @@ def _load_graph() -> Any:
 
 
 def embed_untrained(graph: Any) -> Any:
-    """Return the output of two GCN layers with random weights, (n_nodes, CHANNELS)."""
+    """Return the output of two GCN layers with random weights, (num_nodes, CHANNELS)."""
     import scipy.sparse as sp
 
     rng = np.random.default_rng(0)
@@ -147,7 +147,7 @@ def _fit_regressions(path: str, dtype: Any, **options: Any) -> dict[str, float]:
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import normalize
 
-    from graphprox.evaluation._inputs import single_threaded
+    from graphprox.evaluation.inputs import limit_to_one_thread
     from graphprox.evaluation.probe import LinearProbe
 
     def accuracy(embedding: Any, y: Any, split: Any) -> float:
@@ -156,15 +156,15 @@ def _fit_regressions(path: str, dtype: Any, **options: Any) -> dict[str, float]:
         accuracies = [each.score(rows[split.val], y[split.val]) for each in fitted]
         return float(fitted[int(np.argmax(accuracies))].score(rows[split.test], y[split.test]))
 
-    # As our probe: with more threads the reference would be slower than it can be.
-    with single_threaded():
+    # As our probe: with more threads the reference would be slower.
+    with limit_to_one_thread():
         return _over_splits(path, accuracy)
 
 
 def _over_splits(
     path: str, accuracy: Callable[[Any, Any, Any], float], *, count: int = LINEAR_SPLITS
 ) -> dict[str, float]:
-    """Return the seconds of all probes, without those of loading, and their mean accuracy."""
+    """Return the seconds of all probes, without loading, and their mean accuracy."""
     from graphprox import random_split
 
     rows, graph = np.load(path), _load_graph()

@@ -1,6 +1,6 @@
 """Reading a million-edge CSV into a Graph, against ``pandas.read_csv`` on the same file in the same run.
 
-The reference only parses. A Graph also has its nodes numbered, its edges sorted, merged and turned both ways.
+The reference only parses. Reading a Graph also numbers the nodes, sorts and merges the edges, and adds their reverse.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def _small(read: Any) -> None:
         read(str(path))
 
 
-# What is imported and allocated on first use does not count as reading.
+# Imports and allocations on first use are not measured.
 read_with_graphprox.warm_up = lambda: _small(read_with_graphprox)
 read_with_pandas.warm_up = lambda: _small(read_with_pandas)
 
 
 def write_edges(path: Path, *, strings: bool, weights: bool) -> int:
-    """Write the file; returns the bytes that its columns take when parsed."""
+    """Write the file, and return the size of its parsed columns in bytes."""
     import pandas as pd
 
     rng = np.random.default_rng(0)

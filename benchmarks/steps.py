@@ -9,7 +9,7 @@ from typing import NamedTuple
 from benchmarks.measure import Measured
 
 Row = dict[str, object]
-REPETITIONS = 12  # the best one counts, because other processes may use the cores at any time
+REPETITIONS = 12  # the best one is used, because other processes may use the cores at any time
 
 
 class Reference(NamedTuple):

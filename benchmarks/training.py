@@ -115,7 +115,7 @@ def time_dense_products(name: str) -> float:
 
 
 def make_recipe(name: str) -> Recipe:
-    """Return the settings that the paper prints for a data set, with a fixed k."""
+    """Return the paper's settings for a data set, with a fixed k."""
     from graphprox.ftgcl.estimators import FTGCL
 
     return FTGCL.from_preset(f"{name}-paper").recipe().with_overrides({"views.k_min": K, "views.k_max": K})

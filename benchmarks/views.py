@@ -78,7 +78,7 @@ def _time(call: Any, *, warm: bool = False) -> float:
 
 def against_grakel(name: str) -> Row:
     ours, grakel = measure(describe_topology, name), measure(compare_with_grakel, name, repeat=1)
-    mine, theirs = _reported(ours), _reported(grakel)
+    mine, theirs = _measured_seconds(ours), _measured_seconds(grakel)
     return {
         "what": f"topology descriptor, {name}",
         "seconds": f"{mine:.2f}",
@@ -88,7 +88,7 @@ def against_grakel(name: str) -> Row:
     }
 
 
-def _reported(measured: Measured) -> float:
+def _measured_seconds(measured: Measured) -> float:
     """Return the seconds that the call itself measured, if it did more than what is compared."""
     if measured.result is None:
         return measured.seconds
@@ -238,9 +238,9 @@ def against_pynndescent(style: float, kind: str) -> Row:
 def _compare(what: str, ours: Measured, theirs: Measured, reference: str) -> Row:
     return {
         "what": what,
-        "seconds": f"{_reported(ours):.1f}",
-        "reference": f"{reference}: {_reported(theirs):.1f} s",
-        "ratio": f"{_reported(ours) / _reported(theirs):.2f} x the time",
+        "seconds": f"{_measured_seconds(ours):.1f}",
+        "reference": f"{reference}: {_measured_seconds(theirs):.1f} s",
+        "ratio": f"{_measured_seconds(ours) / _measured_seconds(theirs):.2f} x the time",
         "peak memory": f"{ours.peak_mb:,.0f} MB (reference: {theirs.peak_mb:,.0f} MB)",
     }
 
@@ -292,7 +292,7 @@ def read_at_random() -> float:
 
 
 def gather_at_random(columns: int) -> float:
-    """Return the seconds of the reads of whole rows that the search needs at least, on one thread."""
+    """Return the seconds of the minimum number of row reads of the search, on one thread."""
     rows = np.zeros((LARGE, columns), np.float32)
     chosen = np.random.default_rng(0).integers(LARGE, size=BLOCK_ROWS)
     return _time(lambda: [rows.take(chosen, axis=0) for _ in range(PROPOSED // BLOCK_ROWS)])
@@ -305,7 +305,7 @@ def floors(measured: dict[str, float]) -> Iterator[Row]:
         "topology search": (f"{PROPOSED:,} random reads of 800 bytes", (gather_at_random, 200)),
     }
     for name, (reads, call) in needed.items():
-        floor = _reported(measure(*call, repeat=1))
+        floor = _measured_seconds(measure(*call, repeat=1))
         yield {
             "what": f"{name}, synthetic of {LARGE:,} nodes",
             "seconds": f"{measured[name]:.0f}",

@@ -1,4 +1,4 @@
-"""DeepWalk against gensim's word2vec on walks in plain Python, on one thread, and against its minimal work.
+"""DeepWalk against gensim's word2vec on walks in plain Python, on one thread, and against a lower bound.
 
 The reference trains on a share of the walks of PubMed and its seconds are extrapolated, as all walks take many minutes.
 On Cora both use all walks, and the accuracy of both is shown. Set the share by

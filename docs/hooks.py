@@ -1,4 +1,4 @@
-"""Hooks of the documentation site: what pages would otherwise repeat from the code is generated when they are built.
+"""Hooks of the documentation site: they generate what pages would otherwise repeat from the code.
 
 - ``<!-- api: graph -->`` is replaced by an entry for every public name that is defined below ``graphprox.graph``:
   those in ``graphprox.__all__``, under the name users import, and those in the ``__all__`` of the package and its
@@ -9,17 +9,17 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import logging
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import griffe
+from griffe_extension import public_paths  # mkdocs finds modules next to its hooks
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -72,62 +72,32 @@ def _order(path: str) -> tuple[int, str]:
 
 @cache
 def _public_paths() -> dict[str, str]:
-    """Return the path under which each public object is documented, the shortest one, by its canonical path."""
-    package = griffe.load("graphprox", search_paths=[ROOT / "src"], resolve_aliases=True)
-    paths: dict[str, str] = {}
-    for module in _packages(package):
-        for name in _exports(module):
-            target = module.members.get(name)
-            try:
-                if target is None or target.is_module:
-                    continue
-                paths.setdefault(target.canonical_path, target.path)
-            except griffe.AliasResolutionError as error:
-                log.warning("%s.%s cannot be resolved: %s", module.path, name, error)
-    return paths
-
-
-def _exports(module: Any) -> list[str]:
-    """Return the names of ``__all__``; for a module with lazy imports, those that its stub imports, as ``X as X``."""
-    stub = Path(module.filepath).with_suffix(".pyi")
-    if not stub.exists():
-        return [str(name) for name in module.exports or ()]
-    imports = [node for node in ast.parse(stub.read_text()).body if isinstance(node, ast.ImportFrom)]
-    return [each.name for node in imports for each in node.names if each.asname == each.name]
-
-
-def _packages(module: Any) -> Iterator[Any]:
-    """Yield a module and the public modules below it, outermost first; the command line has no Python interface."""
-    level = [module]
-    while level:
-        yield from level
-        level = [
-            each
-            for parent in level
-            for each in parent.modules.values()
-            if not each.is_alias and not each.name.startswith("_") and each.path != "graphprox.cli"
-        ]
+    return public_paths(griffe.load("graphprox", search_paths=[ROOT / "src"], resolve_aliases=True))
 
 
 # -- tables of the registries ---------------------------------------------------------------------------------------
 
 
 def _methods() -> str:
-    from graphprox import METHODS, NodeClassifier
-    from graphprox.methods import InductiveEmbedder
+    from graphprox.methods import InductiveEmbedder, NodeClassifier
+    from graphprox.methods.factory import methods_by_group
 
     def kind(method: type) -> str:
         if issubclass(method, NodeClassifier):
             return "classifier"
         return "inductive" if issubclass(method, InductiveEmbedder) else "transductive"
 
-    def order(item: tuple[str, Any]) -> tuple[bool, bool, str, str]:
-        group = item[1].info.group
-        return group != "floor", group != "FT-GCL", group, item[0]
-
     rows = [
-        (f"`{name}`", _linked(each), each.info.group, each.info.uses, kind(each), each.info.summary, each.info.paper)
-        for name, each in sorted(METHODS.items(), key=order)
+        (
+            f"`{each.name}`",
+            _link(each),
+            each.info.group,
+            each.info.uses,
+            kind(each),
+            each.info.summary,
+            each.info.paper,
+        )
+        for each in methods_by_group()
     ]
     return _table(("name", "class", "group", "reads", "kind", "summary", "published in"), rows)
 
@@ -140,7 +110,7 @@ def _family() -> str:
         if issubclass(each, ContrastiveEmbedder) and not each.forced_fields:
             recipe = each(preset="default").recipe()
             pairs = ", ".join(" – ".join(pair) for pair in recipe.pairs)
-            rows.append((f"`{name}`", _linked(each), pairs, f"`{recipe.objective.name}`", each.info.summary))
+            rows.append((f"`{name}`", _link(each), pairs, f"`{recipe.objective.name}`", each.info.summary))
     return _table(("name", "class", "pairs", "objective", "summary"), rows)
 
 
@@ -151,7 +121,7 @@ def _views() -> str:
         (f"`{name}`", view.summary, _defaults(view.options().descriptor_options()))
         for name, view in sorted(VIEWS.items())
     ]
-    return _table(("name", "summary", "options and defaults, beside `k_min` and `k_max`"), rows)
+    return _table(("name", "summary", "options and defaults, in addition to `k_min` and `k_max`"), rows)
 
 
 def _encoders() -> str:
@@ -165,7 +135,7 @@ def _encoders() -> str:
         )
         for name, each in sorted(ENCODERS.items())
     ]
-    return _table(("name", "layer", "options of its own and defaults"), rows)
+    return _table(("name", "layer", "further options and defaults"), rows)
 
 
 def _objectives() -> str:
@@ -193,7 +163,7 @@ def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
-def _linked(method: type) -> str:
+def _link(method: type) -> str:
     return f"[`{method.__name__}`][graphprox.{method.__name__}]"
 
 

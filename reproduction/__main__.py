@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from graphprox.cli.app import run_program
-from graphprox.cli.progress import progress_bars
+from graphprox.cli.progress_display import progress_bars
 from graphprox.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -103,10 +103,10 @@ def run(
     - `python -m reproduction run random public --only Cora --row ft-gcl`
     """
     from reproduction.experiment import list_trials, read_experiment
-    from reproduction.runner import pending
+    from reproduction.runner import find_pending
 
     trials = list_trials([read_experiment(name, folder) for name in experiments], only=only, row=row, seeds=seeds)
-    _measure(trials, pending(trials, records), records, data, jobs)
+    _measure(trials, find_pending(trials, records), records, data, jobs)
 
 
 @app.command()
@@ -120,7 +120,7 @@ def check(
     records: RecordsOption = HERE / "records",
     data: DataOption = None,
 ) -> None:
-    """Run trials that have a record again, and compare; the records stay as they are.
+    """Run trials that have a record again, and compare; the records are not changed.
 
     Exits with 1 if the mean of a figure is not within one standard deviation of the recorded mean.
 
@@ -179,9 +179,10 @@ def _measure(
     title = ", ".join(dict.fromkeys(trial.experiment.name for trial in trials))
     processes = jobs or default_jobs(len(todo))
     print(f"{title}: {len(trials)} trials, {len(todo)} to run, {processes} at a time", flush=True)
-    measured, error = [], None
+    measured, error, done = [], None, 0
     with progress_bars(title) as show:
-        for done, result in enumerate(run_trials(todo, folder, data=data, jobs=processes) if todo else (), 1):
+        for result in run_trials(todo, folder, data=data, jobs=processes) if todo else ():
+            done += result.not_run or 1
             print(_summarize(result), flush=True)
             if result.record is not None:
                 measured.append((result.trial, result.record))
@@ -194,9 +195,10 @@ def _measure(
 
 def _summarize(result: RunResult) -> str:
     trial, record = result.trial, result.record
-    name = f"{trial.dataset}  {trial.row_name}  seed {trial.seed}"
     if record is None:
-        return f"{name}  not run: {result.error}"
+        trials = f"{result.not_run} trial{'s' * (result.not_run != 1)}"
+        return f"{trial.dataset}  {trials} not run: {result.error}"
+    name = f"{trial.dataset}  {trial.row_name}  seed {trial.seed}"
     means = {
         metric: 100 * float(np.mean(record.figures[metric]))
         for metric in trial.experiment.metrics
@@ -220,7 +222,7 @@ def _print_table(table: ResultTable) -> None:
     for line in table.lines:
         title = Text(line.title, "" if line.cells else "dim")
         grid.add_row(title.append(f"\n{line.note}", style="dim") if line.note else title, *map(_cell_text, line.cells))
-    # As wide as the table needs, so that a file has unbroken lines; a terminal wraps them.
+    # As wide as the table, so that lines are not broken in a file; a terminal wraps them.
     width = Console(width=MAX_WIDTH).measure(grid).maximum
     console = Console(highlight=False, emoji=False, width=max(width, Console().width))
     console.print(table.caption, grid, *table.notes, "", sep="\n", markup=False)
@@ -241,4 +243,4 @@ def _cell_text(cell: TableCell) -> Text:
 
 
 if __name__ == "__main__":
-    run_program(app)
+    run_program(app, name="python -m reproduction")

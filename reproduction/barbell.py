@@ -22,11 +22,11 @@ def structure_classes(descriptors: FloatArray) -> IntArray:
 
     Parameters
     ----------
-    descriptors : ndarray of shape (n_nodes, n_descriptors)
+    descriptors : ndarray of shape (num_nodes, n_descriptors)
 
     Returns
     -------
-    ndarray of shape (n_nodes,)
+    ndarray of shape (num_nodes,)
         Equal for nodes with equal descriptors.
     """
     return np.unique(descriptors, axis=0, return_inverse=True)[1].astype(np.int64)
@@ -37,11 +37,11 @@ def project_to_plane(descriptors: FloatArray) -> FloatArray:
 
     Parameters
     ----------
-    descriptors : ndarray of shape (n_nodes, n_descriptors)
+    descriptors : ndarray of shape (num_nodes, n_descriptors)
 
     Returns
     -------
-    ndarray of shape (n_nodes, 2)
+    ndarray of shape (num_nodes, 2)
     """
     distinct, inverse = np.unique(descriptors, axis=0, return_inverse=True)
     mean = descriptors.mean(axis=0)

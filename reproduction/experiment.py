@@ -7,20 +7,30 @@ import itertools
 import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
 
+from graphprox._utils.defaults import ProtocolName
 from graphprox._utils.suggestions import did_you_mean, shorten_repr
+from graphprox._utils.toml import to_plain
 from graphprox.errors import ParameterError, ReadError
 from graphprox.io.files import check_readable, reason
-from graphprox.methods.base import GraphMethod
-from reproduction.training import is_stochastic, make_method, method_info, method_names, settings_of
+from graphprox.methods import METHODS, GraphEmbedder, GraphMethod
+from graphprox.methods import method as make_method
 
 ARITHMETIC = 1  # increased when a change of the code changes figures on purpose, which invalidates older records
-PAPER, PUBLISHED = "paper", "published"  # TOML files beside the experiments that hold reported figures
+PAPER, PUBLISHED = "paper", "published"  # TOML files of reported figures in the folder of experiments
 
 Task = Literal["classification", "links", "curve", "map", "homophily", "barbell"]
 Show = Literal["table", "bars", "curves", "heatmap", "map", "homophily", "barbell"]
@@ -82,7 +92,7 @@ class Experiment(BaseModel):
     datasets, rows : sequence of str
         Data sets, and names of methods or of ``variants``.
     variants : mapping of str to ExperimentRow
-        Rows with settings of their own.
+        Rows with their own settings.
     grid, grid_row : mapping, ExperimentRow
         Adds a row for each combination of settings.
     metrics : sequence of str
@@ -116,7 +126,7 @@ class Experiment(BaseModel):
     order: int = 0
     task: Task = "classification"
     show: Show = "table"
-    protocol: Literal["random", "public", "grace", "dgi"] = "random"
+    protocol: ProtocolName = "random"
     datasets: Names
     rows: tuple[str, ...] = ()
     variants: Mapping[str, ExperimentRow] = {}
@@ -135,7 +145,7 @@ class Experiment(BaseModel):
 
     @model_validator(mode="after")
     def _check_rows(self) -> Experiment:
-        known = (*method_names(), *self.variants)
+        known = (*METHODS, *self.variants)
         for name in self.rows:
             if name not in known:
                 raise ParameterError(f"rows must name methods or variants; got {name!r}: {did_you_mean(name, known)}")
@@ -152,7 +162,7 @@ class Experiment(BaseModel):
         """All rows by the name used in records, each with a title."""
         rows = {name: self.variants.get(name, ExperimentRow(method=name)) for name in self.rows} | self._grid_rows()
         return {
-            name: row if row.title else row.model_copy(update={"title": method_info(row.method).title})
+            name: row if row.title else row.model_copy(update={"title": METHODS[row.method].info.title})
             for name, row in rows.items()
         }
 
@@ -200,10 +210,11 @@ class Experiment(BaseModel):
         ]
 
     def _trials_of_row(self, dataset: str, name: str, row: ExperimentRow, seeds: int | None) -> Iterator[Trial]:
-        stochastic = self.task in ("homophily", "map") or is_stochastic(make_method(row, dataset))
+        stochastic = self.task in ("homophily", "map") or METHODS[row.method].stochastic
         count = (row.num_seeds(dataset) or self.seeds) if stochastic else 1
+        recipe = _recorded_settings(_make_method(row, dataset))  # once, as validating a recipe takes milliseconds
         for seed in range(min(count, seeds or count)):
-            yield Trial(self, dataset, name, row, self.first_seed + seed)
+            yield Trial(self, dataset, name, row, self.first_seed + seed, recipe)
 
     def _check_choice(self, option: str, given: str | None, known: Iterable[str]) -> None:
         if given is not None and given not in known:
@@ -293,6 +304,8 @@ class Trial:
     row_name : str
     row : ExperimentRow
     seed : int
+    recipe : mapping
+        All settings of the method on the data set.
     """
 
     experiment: Experiment
@@ -300,6 +313,7 @@ class Trial:
     row_name: str
     row: ExperimentRow
     seed: int
+    recipe: Mapping[str, Any] = field(repr=False, compare=False)
 
     @property
     def key(self) -> TrialKey:
@@ -317,8 +331,24 @@ class Trial:
         return f"python -m reproduction run {self.experiment.name} --only {self.dataset} --row {self.row_name}"
 
     def make_method(self) -> GraphMethod:
-        """Create the method, with its settings for the data set."""
-        return make_method(self.row, self.dataset)
+        """Create the method, with its settings for the data set and the seed of the trial."""
+        return _make_method(self.row, self.dataset, random_state=self.seed)
+
+    def make_embedder(self) -> GraphEmbedder:
+        """Create the method, which must compute embeddings.
+
+        Raises
+        ------
+        ParameterError
+            If it is a classifier.
+        """
+        method = self.make_method()
+        if not isinstance(method, GraphEmbedder):
+            raise ParameterError(
+                f"the method of the task {self.experiment.task} must compute embeddings; got a classifier: use the "
+                "task classification"
+            )
+        return method
 
     def settings(self) -> dict[str, Any]:
         """Return everything that the figures depend on, except for the graph."""
@@ -331,10 +361,25 @@ class Trial:
         if task == "curve":
             settings["marks"] = list(experiment.marks)
         if task not in ("homophily", "barbell"):
-            settings |= {"method": self.row.method, "recipe": settings_of(self.make_method())}
+            settings |= {"method": self.row.method, "recipe": dict(self.recipe)}
         return {**settings, "dataset": self.dataset, "seed": self.seed}
 
     def fingerprint(self, graph: str) -> str:
         """Return a SHA-256 of the settings and the checksum of the graph."""
         content = {**self.settings(), "graph": graph, "arithmetic": ARITHMETIC}
         return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _make_method(row: ExperimentRow, dataset: str, *, random_state: int = 0) -> GraphMethod:
+    preset = row.preset.replace("{dataset}", dataset)
+    return make_method(row.method, dataset=dataset, preset=preset, random_state=random_state, **row.set)
+
+
+def _recorded_settings(method: GraphMethod) -> dict[str, Any]:
+    """Return the settings of a method; those of FT-GCL and its family as the tables of a recipe."""
+    from graphprox.ftgcl.base import ContrastiveEmbedder
+    from graphprox.ftgcl.overrides import FIXED
+
+    if not isinstance(method, ContrastiveEmbedder):
+        return method.settings()
+    return {name: value for name, value in to_plain(method.recipe()).items() if name not in FIXED}

@@ -1,7 +1,7 @@
 """Records: the figures of each trial with everything needed to measure them again.
 
 The records of an experiment are one JSON Lines file, sorted by data set, row and seed. A run appends to it, so that
-killing the run loses at most the line being written; of several records of a trial the last one counts.
+killing the run loses at most the line being written. If a trial has several records, the last one is used.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def append_record(folder: Path, experiment: str, record: Record) -> None:
     """
     path = record_file(folder, experiment)
     try:
-        with _locked(folder), path.open("ab+") as file:
+        with _lock(folder), path.open("ab+") as file:
             _repair_end(file)
             file.write(record.to_json().encode() + b"\n")
             file.flush()
@@ -166,7 +166,7 @@ def sort_records(folder: Path, experiment: str) -> None:
     path = record_file(folder, experiment)
     if not path.exists():
         return
-    with _locked(folder):
+    with _lock(folder):
         records = read_records(folder, experiment)
         content = "".join(records[key].to_json() + "\n" for key in sorted(records)).encode()
         if content != path.read_bytes():
@@ -191,7 +191,7 @@ def _repair_end(file: BinaryIO) -> None:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder, so that runs that share it do not lose each other's records."""
     if sys.platform == "win32":  # has no flock: do not write the same records from two processes there
         yield

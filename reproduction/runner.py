@@ -1,4 +1,4 @@
-"""Running trials that have no record yet, several at a time."""
+"""Run trials that have no record yet, several at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
 @dataclass(frozen=True)
 class RunResult:
-    """The result of a trial.
+    """The result of a trial, or of all trials of a data set that is not available.
 
     Parameters
     ----------
@@ -32,15 +32,18 @@ class RunResult:
         None if the data set is not available.
     error : str, optional
         Why it is not.
+    not_run : int, default=0
+        Number of trials that were not run because of it.
     """
 
     trial: Trial
     record: Record | None
     error: str | None = None
+    not_run: int = 0
 
 
-def pending(trials: Iterable[Trial], folder: Path) -> list[Trial]:
-    """List the trials that have no record, or one of other settings."""
+def find_pending(trials: Iterable[Trial], folder: Path) -> list[Trial]:
+    """List the trials that have no record, or a record of other settings."""
     trials = list(trials)
     done = {(trial.experiment.name, trial.key) for trial, _ in read_current(folder, trials)}
     return [trial for trial in trials if (trial.experiment.name, trial.key) not in done]
@@ -52,14 +55,14 @@ def run_trials(
     """Run trials, and append each record as soon as it is measured.
 
     Trials of the same embedding are measured together after one training run. If the process is killed, only the
-    trials being measured are lost: the others are no longer `pending`. A data set that is not available is a result;
+    trials being measured are lost: the others are no longer pending. A data set that is not available is a result;
     any other error ends the run, after the trials being measured.
 
     Parameters
     ----------
     trials : list of Trial
     folder : Path or None
-        Folder of records; with None they are not kept.
+        Folder of records; they are not saved if None.
     data : Path, optional
         Folder of data sets; without it they are downloaded.
     jobs : int, default=1
@@ -96,8 +99,11 @@ def _results(trials: list[Trial], data: Path | None, jobs: int) -> Iterator[RunR
                 try:
                     records = future.result()
                 except DatasetError as error:
-                    unavailable.add(group[0].dataset)
-                    yield RunResult(group[0], None, error=str(error))
+                    dataset = group[0].dataset
+                    if dataset not in unavailable:  # another process may have reported it
+                        unavailable.add(dataset)
+                        not_run = sum(trial.dataset == dataset for trial in trials)
+                        yield RunResult(group[0], None, error=str(error), not_run=not_run)
                     continue
                 yield from map(RunResult, group, records)
 

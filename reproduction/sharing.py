@@ -1,7 +1,7 @@
-"""Training once for several trials: those with the same embedding of a graph, and different evaluations of it.
+"""Train once for several trials that evaluate the same embedding of a graph in different ways.
 
 The same embedding is evaluated on random splits, on public splits and by other protocols. Trials that share one are
-measured one after another by the same process, which keeps the last embedding.
+measured one after another by the same process, which caches the last embedding.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.memory import peak_memory
 from graphprox.datasets.dataset import Dataset
+from graphprox.methods import METHODS, NodeClassifier
 from reproduction.experiment import Trial
-from reproduction.training import embed, is_classifier, settings_of
 
 SHARING_TASKS = ("classification", "map")  # those that embed the whole graph once
 
@@ -28,7 +28,7 @@ class TimedEmbedding:
 
     Parameters
     ----------
-    vectors : ndarray or csr_array of shape (n_nodes, n_components)
+    vectors : ndarray or csr_array of shape (num_nodes, n_components)
     seconds, processor_seconds : float
         Wall-clock time and processor time.
     peak_memory : int or None
@@ -50,7 +50,7 @@ def embed_once(trial: Trial, dataset: Dataset) -> TimedEmbedding:
     if key not in _last:
         _last.clear()  # before the next one is computed, whose memory is measured
         start, processor_start = time.perf_counter(), time.process_time()
-        vectors = embed(trial.make_method(), dataset.graph.without_labels(), trial.seed)
+        vectors = trial.make_embedder().fit_transform(dataset.graph)
         seconds, processor_seconds = time.perf_counter() - start, time.process_time() - processor_start
         _last[key] = TimedEmbedding(vectors, seconds, processor_seconds, peak_memory())
     return _last[key]
@@ -58,10 +58,9 @@ def embed_once(trial: Trial, dataset: Dataset) -> TimedEmbedding:
 
 def sharing_key(trial: Trial) -> str:
     """Return a key that is equal for trials of the same embedding only."""
-    method = trial.make_method()
-    if trial.experiment.task not in SHARING_TASKS or is_classifier(method):
+    if trial.experiment.task not in SHARING_TASKS or issubclass(METHODS[trial.row.method], NodeClassifier):
         return json.dumps([trial.experiment.name, *trial.key])
-    content = {"dataset": trial.dataset, "method": trial.row.method, "settings": settings_of(method)}
+    content = {"dataset": trial.dataset, "method": trial.row.method, "settings": dict(trial.recipe)}
     return json.dumps({**content, "seed": trial.seed}, sort_keys=True, default=str)
 
 

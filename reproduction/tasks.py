@@ -13,14 +13,17 @@ import scipy.sparse as sp
 
 from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox.datasets.dataset import Dataset
-from graphprox.evaluation._inputs import get_labels, normalize_rows
+from graphprox.errors import ParameterError
+from graphprox.evaluation.inputs import get_labels, normalize_rows
 from graphprox.evaluation.links import link_prediction
 from graphprox.evaluation.probe import score_predictions
 from graphprox.evaluation.protocols import PROTOCOLS
 from graphprox.evaluation.scores import SplitScore
+from graphprox.ftgcl.base import ContrastiveEmbedder
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import NodeSplit, edge_split
 from graphprox.graph.stats import edge_homophily
+from graphprox.methods import NodeClassifier
 from graphprox.views.base import rank_view
 from graphprox.views.ranking import Ranking
 from graphprox.views.summary import homophily_at
@@ -28,11 +31,10 @@ from graphprox.views.topology import topology_descriptor
 from reproduction.barbell import project_to_plane, structure_classes
 from reproduction.experiment import Trial
 from reproduction.sharing import embed_once
-from reproduction.training import embed, is_classifier, predict, train_to_marks
 
 HOMOPHILY_K = 6
 # The views whose homophily is measured, and the options of their descriptors. Near walks are those of the authors'
-# later code: they stay near their start, and no iteration of Weisfeiler-Lehman has an effect.
+# later code: they stay near their start, without Weisfeiler-Lehman iterations.
 HOMOPHILY_VIEWS: dict[str, tuple[str, dict[str, Any]]] = {
     "feature": ("feature", {}),
     "topology": ("topology", {}),
@@ -61,7 +63,7 @@ class Measurement:
     peak_memory: int = 0
 
     def embed(self, trial: Trial, dataset: Dataset) -> FloatArray | sp.csr_array:
-        """Return the embedding of a trial and note its cost, whether it is new or shared."""
+        """Return the embedding of a trial and record its cost, whether it is new or shared."""
         embedding = embed_once(trial, dataset)
         self.seconds |= {EMBED: embedding.seconds, PROCESSOR: embedding.processor_seconds}
         self.peak_memory = embedding.peak_memory or 0
@@ -82,10 +84,10 @@ def classify_nodes(trial: Trial, dataset: Dataset) -> Measurement:
     measurement, labels, splits = Measurement(), get_labels(dataset.graph), _splits(trial, dataset)
     method = trial.make_method()
     scores: list[SplitScore] = []
-    if is_classifier(method):
+    if isinstance(method, NodeClassifier):
         for split in splits:
             with measurement.timer(EMBED):
-                predicted = predict(method, dataset.graph, split, trial.seed)
+                predicted = method.fit(dataset.graph, split).predict(dataset.graph)
             scores.append(score_predictions(predicted, labels, split))
     else:
         embedding = measurement.embed(trial, dataset)
@@ -97,11 +99,11 @@ def classify_nodes(trial: Trial, dataset: Dataset) -> Measurement:
 
 def predict_links(trial: Trial, dataset: Dataset) -> Measurement:
     """Embed the training edges of each split, and score its held-out edges against non-edges."""
-    measurement, method = Measurement(figures={name: [] for name in trial.experiment.metrics}), trial.make_method()
+    measurement, method = Measurement(figures={name: [] for name in trial.experiment.metrics}), trial.make_embedder()
     for seed in trial.split_seeds:
         split = edge_split(dataset.graph, random_state=seed)
         with measurement.timer(EMBED):
-            embedding = embed(method, split.graph, trial.seed)
+            embedding = method.fit_transform(split.graph)
         with measurement.timer(EVALUATE):
             scores = link_prediction(split, embedding).to_dict()
         for name in trial.experiment.metrics:
@@ -114,8 +116,10 @@ def trace_training(trial: Trial, dataset: Dataset) -> Measurement:
     measurement, labels, splits = Measurement(), get_labels(dataset.graph), _splits(trial, dataset)
     accuracy: list[list[float]] = []
     losses: list[float] = []
-    graph, marks = dataset.graph.without_labels(), trial.experiment.marks
-    states = train_to_marks(trial.make_method(), graph, trial.seed, marks)
+    method, marks = trial.make_method(), trial.experiment.marks
+    if not isinstance(method, ContrastiveEmbedder):
+        raise ParameterError("a training curve needs a method of the FT-GCL family; got another one")
+    states = method.embed_after(dataset.graph, marks)
     while True:
         with measurement.timer(EMBED):
             if (state := next(states, None)) is None:

@@ -1,4 +1,4 @@
-"""What all tests share: the real data sets, where they are at hand, and reproducible property tests."""
+"""Fixtures and settings of all tests: the real data sets, if they are available, and reproducible property tests."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# Tests run side by side, one to a core, on small tensors: further threads of torch and BLAS would mostly wait for each
-# other. Both look here when they are first imported.
+# Tests run in parallel, one per core, on small tensors: more threads of torch and BLAS would mostly wait for each
+# other. Both read these variables when they are first imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# A shared machine may be slow at any moment: time never decides. The same examples are tried in every run.
-settings.register_profile("graphprox", deadline=None, derandomize=True)
+# A shared machine may be slow at any time, so there are no deadlines. Every run uses the same examples.
+settings.register_profile("graphprox", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("graphprox")
 
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The directory of real data sets that GRAPHPROX_DATA names; a test that needs it is skipped without."""
+    """The directory of real data sets, GRAPHPROX_DATA; tests that need it are skipped if it is not set."""
     named = os.environ.get("GRAPHPROX_DATA")
     if not named:
-        pytest.skip("GRAPHPROX_DATA does not name a directory of data sets")
+        pytest.skip("GRAPHPROX_DATA is not set to a directory of data sets")
     return Path(named).resolve()
 
 
 @pytest.fixture
 def no_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """No data directory, and an empty cache, whose place is returned."""
+    """Unset the data directory, and return the path of an empty cache."""
     monkeypatch.delenv("GRAPHPROX_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "graphprox" / "datasets"

@@ -1,4 +1,7 @@
-"""Invalid input of the command line gives exit code 2 and one sentence: no traceback, and nothing on stdout."""
+"""Invalid input of the command line gives exit code 2 and one sentence: no traceback, and nothing on stdout.
+
+Covers graphprox.errors.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +28,17 @@ PATH = "a,b\nb,c\n"
 
 
 @pytest.fixture
-def refused(monkeypatch, capsys, no_data):
-    """Run the program in this process on invalid input, and return its message."""
+def run_invalid(monkeypatch, capsys, no_data):
+    """Function that runs the program in this process on invalid input, and returns its message."""
 
-    def refused(*arguments):
+    def run_invalid(*arguments):
         monkeypatch.setattr(sys, "argv", ["graphprox", *map(str, arguments)])
         with warnings.catch_warnings(action="default"), pytest.raises(SystemExit) as stopped:
             main()
         printed = capsys.readouterr()
         return message_of(stopped.value.code, printed.out, printed.err)
 
-    return refused
+    return run_invalid
 
 
 def message_of(code, out, err):
@@ -48,7 +51,7 @@ def message_of(code, out, err):
 
 
 def put(folder, **files):
-    """Write files, named as ``edges_csv``, and return their paths."""
+    """Write files with names such as ``edges_csv``, and return their paths."""
     paths = []
     for name, content in files.items():
         path = folder / name.replace("_", ".", 1).replace("_", ".")
@@ -57,26 +60,26 @@ def put(folder, **files):
     return paths
 
 
-def through(write):
-    held = io.BytesIO()
-    write(held)
-    return held.getvalue()
+def to_bytes(write):
+    buffer = io.BytesIO()
+    write(buffer)
+    return buffer.getvalue()
 
 
 def npz(**arrays):
-    return through(lambda file: np.savez(file, **arrays))
+    return to_bytes(lambda file: np.savez(file, **arrays))
 
 
 def npy(array):
-    return through(lambda file: np.save(file, array, allow_pickle=True))
+    return to_bytes(lambda file: np.save(file, array, allow_pickle=True))
 
 
-def pt(held):
-    return through(lambda file: torch.save(held, file))
+def pt(content):
+    return to_bytes(lambda file: torch.save(content, file))
 
 
 def parquet(**columns):
-    return through(lambda file: pa.parquet.write_table(pa.table(columns), file))
+    return to_bytes(lambda file: pa.parquet.write_table(pa.table(columns), file))
 
 
 def graphml(graph):
@@ -95,26 +98,26 @@ ROLES = [(None, each) for each in GRAPH_ENDINGS] + [
 @pytest.mark.parametrize(("option", "ending"), ROLES)
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(None, "does not exist"), (b"", "empty"), ("directory", "it is a directory"), (NOISE, "as its name says")],
+    [(None, "does not exist"), (b"", "empty"), ("directory", "it is a directory"), (NOISE, "as its name indicates")],
     ids=["missing", "empty", "directory", "noise"],
 )
-def test_unreadable_file_is_named(refused, tmp_path, option, ending, content, words):
+def test_unreadable_file_is_named(run_invalid, tmp_path, option, ending, content, words):
     path = tmp_path / f"given.{ending}"
     if content == "directory":
         path.mkdir()
     elif content is not None:
         path.write_bytes(content)
     arguments = [path] if option is None else [*put(tmp_path, edges_csv=PATH), option, path]
-    said = refused("info", *arguments)
-    assert words in said
-    assert str(path) in said
+    message = run_invalid("info", *arguments)
+    assert words in message
+    assert str(path) in message
 
 
 LONG = pd.DataFrame({"source": np.arange(3000), "target": np.random.default_rng(1).permutation(3000)})
 INDEX = LONG.to_numpy().T.copy()
 WHOLE = {
     "csv.gz": gzip.compress(LONG.to_csv(index=False).encode(), mtime=0),
-    "parquet": through(LONG.to_parquet),
+    "parquet": to_bytes(LONG.to_parquet),
     "npz": npz(edge_index=INDEX, x=np.ones((3000, 1))),
     "pt": pt(Data(edge_index=torch.tensor(INDEX), x=torch.ones(3000, 1))),
     "graphml": graphml(nx.path_graph(50)).encode(),
@@ -125,12 +128,12 @@ WHOLE = {
 
 @pytest.mark.parametrize("ending", WHOLE)
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
-def test_truncated_file_is_named(refused, tmp_path, ending, share):
+def test_truncated_file_is_named(run_invalid, tmp_path, ending, share):
     whole = WHOLE[ending]
     path = tmp_path / f"given.{ending}"
     path.write_bytes(whole[: int(share * len(whole))])
     edges = [*put(tmp_path, edges_csv="0,1\n1,2\n"), "--features"] if ending in ("npy", "svmlight.gz") else []
-    assert str(path) in refused("info", *edges, path)
+    assert str(path) in run_invalid("info", *edges, path)
 
 
 # -- invalid content ------------------------------------------------------------------------------------------------
@@ -158,19 +161,19 @@ EDGES = {
 
 
 @pytest.mark.parametrize("case", EDGES)
-def test_invalid_edge_list_is_refused(refused, tmp_path, case):
+def test_invalid_edge_list_is_rejected(run_invalid, tmp_path, case):
     content, words = EDGES[case]
-    said = refused("info", *put(tmp_path, edges_csv=content))
-    assert all(word in said for word in words), said
+    message = run_invalid("info", *put(tmp_path, edges_csv=content))
+    assert all(word in message for word in words), message
 
 
 FEATURES = {
     "an edge to an unknown node": ("a,1\nb,2\n", ["unknown nodes: 'c'"]),
     "a row twice": ("a,1\nb,2\nc,3\nb,4\n", ["several for 'b'"]),
     "a row too long": ("id,f\na,1\nb,2,9\nc,3\n", ["2 cells", "row 3 has 3"]),
-    "NaN": ("a,1\nb,nan\nc,3\n", ["finite", "nan", "'b'"]),
+    "NaN": ("a,1\nb,nan\nc,3\n", ["finite", "NaN", "'b'"]),
     "infinity": ("a,1\nb,2\nc,-inf\n", ["finite", "-inf", "'c'"]),
-    "an empty cell": ("a,1,1\nb,,2\nc,3,3\n", ["finite", "nan", "'b'"]),
+    "an empty cell": ("a,1,1\nb,,2\nc,3,3\n", ["finite", "NaN", "'b'"]),
     "a word": ("a,1,1\nb,2,tall\nc,3,3\n", ["must be numbers", "column 3", "row 2", "'tall'"]),
     "NA": ("a,1,1\nb,2,NA\nc,3,3\n", ["must be numbers", "row 2", "'NA'"]),
     "ids alone": ("a\nb\nc\n", ["id alone"]),
@@ -180,11 +183,11 @@ FEATURES = {
 
 
 @pytest.mark.parametrize("case", FEATURES)
-def test_invalid_features_are_refused(refused, tmp_path, case):
+def test_invalid_features_are_rejected(run_invalid, tmp_path, case):
     content, words = FEATURES[case]
     edges, features = put(tmp_path, edges_csv=PATH, features_csv=content)
-    said = refused("info", edges, "--features", features)
-    assert all(word in said for word in words), said
+    message = run_invalid("info", edges, "--features", features)
+    assert all(word in message for word in words), message
 
 
 LABELS = {
@@ -196,11 +199,11 @@ LABELS = {
 
 
 @pytest.mark.parametrize("case", LABELS)
-def test_invalid_labels_are_refused(refused, tmp_path, case):
+def test_invalid_labels_are_rejected(run_invalid, tmp_path, case):
     content, words = LABELS[case]
     edges, labels = put(tmp_path, edges_csv=PATH, labels_csv=content)
-    said = refused("info", edges, "--labels", labels)
-    assert all(word in said for word in words), said
+    message = run_invalid("info", edges, "--labels", labels)
+    assert all(word in message for word in words), message
 
 
 TWO = nx.Graph([("a", "b")])
@@ -211,7 +214,7 @@ WHOLE_GRAPHS = {
     "npz, no nodes": ({"g_npz": npz(edge_index=np.empty((2, 0), int), x=np.empty((0, 1)))}, ["at least two nodes"]),
     "npz, one node": ({"g_npz": npz(edge_index=[[0], [0]], x=[[1.0]])}, ["at least two nodes", "got 1"]),
     "npz, no edges": ({"g_npz": npz(edge_index=np.empty((2, 0), int), x=np.eye(2))}, ["at least one edge"]),
-    "npz, NaN": ({"g_npz": npz(edge_index=[[0], [1]], x=[[1.0], [np.nan]], ids=["p", "q"])}, ["nan", "'q'"]),
+    "npz, NaN": ({"g_npz": npz(edge_index=[[0], [1]], x=[[1.0], [np.nan]], ids=["p", "q"])}, ["NaN", "'q'"]),
     "npz, negative weights": ({"g_npz": npz(edge_index=[[0], [1]], x=np.eye(2), edge_weight=[-1.0])}, ["non-negative"]),
     "npz, no graph": ({"g_npz": npz(a=[1])}, ["must contain a graph", "it contains a"]),
     "graphml, an unknown node": ({"g_graphml": UNKNOWN_END}, ["the unknown node 'zoe'"]),
@@ -224,15 +227,15 @@ WHOLE_GRAPHS = {
     "parquet, ids beyond 2^63": ({"g_parquet": parquet(a=pa.array([2**63], pa.uint64()), b=[1])}, ["less than 2^63"]),
     "parquet, no edges": ({"g_parquet": parquet(a=pa.array([], pa.int64()), b=pa.array([], pa.int64()))}, ["one edge"]),
     "parquet, NaN weight": ({"g_parquet": parquet(a=["p"], b=["q"], weight=[float("nan")])}, ["finite", "row 1"]),
-    "an ending that nobody knows": ({"g_docx": "hello"}, ["ending", ".csv", "'g.docx'"]),
+    "an unknown ending": ({"g_docx": "hello"}, ["ending", ".csv", "'g.docx'"]),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", WHOLE_GRAPHS)
-def test_invalid_graph_is_refused(refused, tmp_path, case):
+def test_invalid_graph_is_rejected(run_invalid, tmp_path, case):
     files, words = WHOLE_GRAPHS[case]
-    said = refused("info", *put(tmp_path, **files))
-    assert all(word in said for word in words), said
+    message = run_invalid("info", *put(tmp_path, **files))
+    assert all(word in message for word in words), message
 
 
 # -- pickles --------------------------------------------------------------------------------------------------------
@@ -269,12 +272,12 @@ def test_unpickling_a_trap_creates_a_directory(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("case", CAUGHT)
-def test_pickled_objects_are_refused_and_never_executed(refused, tmp_path, monkeypatch, case):
+def test_pickled_objects_are_rejected_and_never_executed(run_invalid, tmp_path, monkeypatch, case):
     option, files = CAUGHT[case]
     monkeypatch.chdir(tmp_path)
     arguments = [*put(tmp_path, edges_csv=PATH), *option] if option else []
-    said = refused("info", *arguments, *put(tmp_path, **files))
-    assert "rejected" in said or ("bare pickle" in case and "as its name says" in said)
+    message = run_invalid("info", *arguments, *put(tmp_path, **files))
+    assert "rejected" in message or ("bare pickle" in case and "as its name indicates" in message)
     assert not (tmp_path / "SPRUNG").exists()
 
 
@@ -284,13 +287,15 @@ def test_pickled_objects_are_refused_and_never_executed(refused, tmp_path, monke
 @pytest.mark.parametrize(
     ("name", "meant"), [("Coraa", "Cora"), ("cora", "Cora"), ("sythetic", "synthetic"), ("Citeser", "CiteSeer")]
 )
-def test_misspelled_data_set_gets_a_suggestion(refused, name, meant):
-    assert f"did you mean {meant}?" in refused("info", name)
+def test_misspelled_data_set_gets_a_suggestion(run_invalid, name, meant):
+    assert f"did you mean {meant}?" in run_invalid("info", name)
 
 
-def test_unknown_data_set_refers_to_the_list(refused):
-    assert "`graphprox datasets` lists them" in refused("info", "zzzzzz")
+def test_unknown_data_set_refers_to_the_list(run_invalid):
+    assert "`graphprox datasets` lists them" in run_invalid("info", "zzzzzz")
 
 
-def test_features_are_refused_beside_a_data_set(refused, tmp_path):
-    assert "must go with a file" in refused("info", "synthetic", "--features", *put(tmp_path, x_csv="a,1\n"))
+def test_features_are_rejected_for_a_named_data_set(run_invalid, tmp_path):
+    assert "can only be given with a file" in run_invalid(
+        "info", "synthetic", "--features", *put(tmp_path, x_csv="a,1\n")
+    )

@@ -1,4 +1,4 @@
-"""The program in a process of its own: invalid input and output give exit code 2, one sentence and no partial file."""
+"""The program in a separate process: invalid input and output give exit code 2, one sentence and no partial file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def contents(folder):
     ("out", "words"),
     [("missing/f.json", "No such file"), ("folder", "it is a directory"), ("a.txt/f.json", "Not a directory")],
 )
-def test_output_path_that_cannot_exist_is_refused(tmp_path, out, words):
+def test_output_path_that_cannot_exist_is_rejected(tmp_path, out, words):
     (tmp_path / "folder").mkdir()
     (tmp_path / "a.txt").write_text("older")
     assert words in message_of(run(PROGRAM, "info", GRAPH, "--out", tmp_path / out))
@@ -54,8 +54,8 @@ def test_full_disk_leaves_the_older_file(tmp_path):
     def limit_file_size():
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
-    said = message_of(run(PROGRAM, "info", GRAPH, "--out", tmp_path / "f.json", preexec_fn=limit_file_size))
-    assert f"f.json cannot be written: {os.strerror(errno.EFBIG)}; no partial file is left" in said
+    message = message_of(run(PROGRAM, "info", GRAPH, "--out", tmp_path / "f.json", preexec_fn=limit_file_size))
+    assert f"f.json cannot be written: {os.strerror(errno.EFBIG)}; no partial file is left" in message
     assert contents(tmp_path) == {"f.json": "older"}
 
 
@@ -77,7 +77,7 @@ main()
 """
 
 
-def test_folder_that_is_not_writable_is_refused():
+def test_folder_that_is_not_writable_is_rejected():
     with TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o555)
@@ -108,12 +108,12 @@ EDGES = "".join(f"{i},{i * 7919 % 3001}\n" for i in range(3000)).encode()
     [
         ("e.csv", b"a,b\nb,c,1\n", "row 2 has 3"),
         ("e.csv.gz", gzip.compress(EDGES, mtime=0)[:900], "ends early"),
-        ("g.npz", bytes(range(256)) * 9, "as its name says"),
-        ("g.npz", pickle.dumps(Trap()), "as its name says"),
+        ("g.npz", bytes(range(256)) * 9, "as its name indicates"),
+        ("g.npz", pickle.dumps(Trap()), "as its name indicates"),
         ("[bold]e.csv", b"", "[bold]e.csv must contain data"),
     ],
 )
-def test_invalid_input_is_refused(tmp_path, name, content, words):
+def test_invalid_input_is_rejected(tmp_path, name, content, words):
     (tmp_path / name).write_bytes(content)
     assert words in message_of(run(PROGRAM, "info", name, cwd=tmp_path))
     assert not (tmp_path / "SPRUNG").exists()

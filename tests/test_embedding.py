@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 import torch
 from sklearn.utils import check_array
 
@@ -258,3 +259,10 @@ def test_frame_without_pandas_says_what_to_install(embedding, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="requires pandas: pip install pandas"):
         embedding.to_frame()
+
+
+def test_a_sparse_matrix_is_refused_with_the_remedy():
+    with pytest.raises(
+        ParameterError, match=r"must be a dense matrix, a row per node; got a sparse one: call its toarr"
+    ):
+        Embedding(sp.csr_array(np.eye(3)))

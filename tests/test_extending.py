@@ -1,7 +1,11 @@
-"""The files that docs/extending.md shows, installed as a package of their own."""
+"""The files in docs/extending.md, installed as a package.
+
+Covers graphprox.fields.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -18,7 +22,7 @@ FILES = dict(re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```$', PAGE, flags=re.M
 
 
 def build_wheel(folder: Path) -> Path:
-    """A wheel of the package that the page shows: its modules, and its entry points."""
+    """Build a wheel of the package in the page: its modules and its entry points."""
     path = folder / "graphprox_example-0.1-py3-none-any.whl"
     entry_points = FILES["pyproject.toml"].replace("project.entry-points.", "").replace('"', "")
     info = "graphprox_example-0.1.dist-info"
@@ -37,7 +41,7 @@ def build_wheel(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """An environment in which the package is installed beside graphprox."""
+    """An environment in which the package is installed together with graphprox."""
     folder = tmp_path_factory.mktemp("plugin")
     site = folder / "site"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", site]
@@ -54,8 +58,37 @@ def run(environment, *command, cwd=ROOT):
     return done.stdout
 
 
-def graphprox(environment, *arguments, cwd):
-    return run(environment, sys.executable, "-m", "graphprox", *arguments, cwd=cwd)
+# One process runs several commands, as each would import torch again.
+PROGRAM = """
+import json, sys
+from graphprox.cli import main
+for arguments in json.loads(sys.argv[1]):
+    sys.argv = ["graphprox", *arguments]
+    try:
+        main()
+    except SystemExit as stopped:
+        assert not stopped.code, arguments
+"""
+SETTINGS = [
+    'pairs=[["graph","degree"]]',
+    "views.degree.bins=4",
+    "encoder=residual-mean",
+    "objective.name=decorrelation",
+]
+EMBED = ["embed", "synthetic:nodes=140", "--out"]
+COMMANDS = [
+    ["methods", "principal"],
+    [*EMBED, "a.npy", "--method", "principal", "--dim", "5"],
+    [*EMBED, "b.npy", "--dim", "8", "--epochs", "3", "--model", "model"]
+    + [part for each in SETTINGS for part in ("--set", each)],
+]
+
+
+@pytest.fixture(scope="module")
+def commands(environment, tmp_path_factory):
+    """The folder in which the commands have run, and what they printed."""
+    folder = tmp_path_factory.mktemp("commands")
+    return folder, run(environment, sys.executable, "-c", PROGRAM, json.dumps(COMMANDS), cwd=folder)
 
 
 def test_page_shows_one_file_for_each_extension_point():
@@ -68,31 +101,21 @@ def test_page_shows_one_file_for_each_extension_point():
     }
 
 
-def test_method_of_another_package_embeds(environment, tmp_path):
-    graphprox(
-        environment, "embed", "synthetic:nodes=140", "--out", "a.npy", "--method", "principal", "--dim", 5, cwd=tmp_path
-    )
-    assert np.load(tmp_path / "a.npy").shape == (140, 5)
-    assert "Principal components" in graphprox(environment, "methods", "principal", cwd=tmp_path)
+def test_method_of_another_package_embeds(commands):
+    folder, printed = commands
+    assert np.load(folder / "a.npy").shape == (140, 5)
+    assert "Principal components" in printed
 
 
-def test_view_encoder_and_objective_of_another_package_train(environment, tmp_path):
-    settings = [
-        'pairs=[["graph","degree"]]',
-        "views.degree.bins=4",
-        "encoder=residual-mean",
-        "objective.name=decorrelation",
-    ]
-    changes = [part for each in settings for part in ("--set", each)]
-    options = ["--dim", 8, "--epochs", 3, "--model", "model", *changes]
-    graphprox(environment, "embed", "synthetic:nodes=140", "--out", "b.npy", *options, cwd=tmp_path)
-    assert np.load(tmp_path / "b.npy").shape == (140, 8)
-    recipe = (tmp_path / "model" / "recipe.toml").read_text()
+def test_view_encoder_and_objective_of_another_package_train(commands):
+    folder, _ = commands
+    assert np.load(folder / "b.npy").shape == (140, 8)
+    recipe = (folder / "model" / "recipe.toml").read_text()
     assert all(f'"{name}"' in recipe for name in ("degree", "residual-mean", "decorrelation"))
     assert "bins = 4" in recipe
 
 
-def test_shown_files_obey_the_contracts(environment):
+def test_files_of_the_page_pass_the_contract_tests(environment):
     pattern = "principal or degree or residual-mean or decorrelation or PrincipalComponents"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/contracts", "-k", pattern]
     summary = run(environment, *command).splitlines()[-1]

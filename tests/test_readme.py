@@ -1,12 +1,10 @@
-"""The code that the README and the documentation show is executed, and prints what they say it prints."""
+"""The code in the README and the documentation is executed, and its output is that shown."""
 
 from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import pytest
 import typer
 
 from graphprox import METHODS
+from graphprox.cli import main
 from graphprox.cli.app import app
 from graphprox.nn.encoders import ENCODERS
 from graphprox.nn.objectives import OBJECTIVES
@@ -23,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 
 GUIDE = sorted(str(path.relative_to(ROOT)) for path in DOCS.glob("guide/*.md"))
-# Pages whose commands run as they stand, on the built-in graph. The other pages show commands that need a benchmark
+# Pages whose commands run unchanged, on the built-in graph. The other pages show commands that need a benchmark
 # data set or take long: only their Python runs, and their commands are checked for known options.
 TOURS = ["README.md", "docs/index.md", *GUIDE, "docs/data.md", "docs/evaluation.md", "docs/views.md"]
 # Generated pages show no code; the examples of docs/extending.md are files, which the tests of extensions run.
@@ -36,7 +35,7 @@ SETUP = ("git", "make", "pip", "python")
 
 @pytest.fixture
 def own_registries(monkeypatch):
-    """Forget what a page registers when the test ends."""
+    """Remove what a page registers when the test ends."""
     for registry in (METHODS, VIEWS, ENCODERS, OBJECTIVES):
         len(registry)  # loads everything
         for name in ("_entries", "_origins"):
@@ -57,58 +56,55 @@ def test_readme_starts_with_the_two_commands():
     assert commands == [["make", "demo"], ["make", "test"]]
 
 
-@pytest.mark.parametrize("page", TOURS)
+def languages_run(page: str) -> set[str]:
+    """Return the languages of the blocks of a page that are executed."""
+    return {language for language, _ in code_blocks(page)} & ({"python", "console"} if page in TOURS else {"python"})
+
+
+@pytest.mark.parametrize("page", [page for page in (*TOURS, *PAGES) if languages_run(page)])
 @pytest.mark.usefixtures("no_data", "own_registries")
-def test_tour_prints_what_it_shows(page, tmp_path, monkeypatch):
+def test_page_prints_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
     names: dict[str, object] = {}
     for language, block in code_blocks(page):
         if language == "python":
-            run_python(page, block, names)
-        elif language == "console":
-            run_commands(block)
+            printed, shown = run_python(page, block, names)
+            assert printed == shown
+        elif language == "console" and page in TOURS:
+            for command, shown in commands_of(block):
+                code, printed = run_command(command, monkeypatch)
+                assert code == (2 if "error:" in shown else 0), printed
+                assert without_measurements(printed if shown else "") == without_measurements(shown)
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if any(language == "python" for language, _ in code_blocks(page))]
-)
-@pytest.mark.usefixtures("no_data", "own_registries")
-def test_python_of_page_runs(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    for language, block in code_blocks(page):
-        if language == "python":
-            run_python(page, block, names)
+def run_python(page: str, block: str, names: dict[str, object]) -> tuple[list[str], list[str]]:
+    """Execute a block; return the lines that it prints, and those that it shows.
 
-
-def run_python(page: str, block: str, names: dict[str, object]) -> None:
-    """Execute a block; if it prints, comments on lines of their own, or behind a ``print(...)``, are what it prints."""
+    If it prints, comments on separate lines, or after a ``print(...)``, are the expected output.
+    """
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(block, page, "exec"), names)
-    if printed.getvalue():
-        shown = re.findall(r"^(?:print\(.*\)  )?# (.*)$", block, flags=re.MULTILINE)
-        assert printed.getvalue().splitlines() == shown
+        exec(compile(block, page, "exec", dont_inherit=True), names)
+    lines = printed.getvalue().splitlines()
+    return lines, re.findall(r"^(?:print\(.*\)  )?# (.*)$", block, flags=re.MULTILINE) if lines else []
 
 
-def run_commands(block: str) -> None:
-    """Run each line that starts with a $; the lines below it are its output, errors and warnings included."""
-    for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE):
-        program, *arguments = command.partition("  #")[0].split()
-        if program in SETUP:
-            continue
-        done = subprocess.run(
-            [Path(sys.executable).with_name(program), *arguments],
-            env={**os.environ, "COLUMNS": "100"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == (2 if "error:" in shown else 0), done.stdout
-        if shown:
-            printed = "".join(line.rstrip() + "\n" for line in done.stdout.splitlines())
-            assert without_measurements(printed) == without_measurements(shown)
+def commands_of(block: str) -> list[tuple[str, str]]:
+    """Return each line that starts with a $, except setup, and its output: the lines below it."""
+    found = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE)
+    return [(command, shown) for command, shown in found if not command.startswith(SETUP)]
+
+
+def run_command(command: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
+    """Run the program in this process, as starting others takes seconds; return exit code, and stdout with stderr."""
+    arguments = command.partition("  #")[0].split()
+    assert arguments[0] == "graphprox"
+    monkeypatch.setattr(sys, "argv", arguments)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), pytest.raises(SystemExit) as stopped:
+        main()
+    return stopped.value.code or 0, "".join(line.rstrip() + "\n" for line in printed.getvalue().splitlines())
 
 
 def without_measurements(text: str) -> str:
@@ -118,7 +114,7 @@ def without_measurements(text: str) -> str:
 
 @pytest.mark.parametrize("page", sorted({*TOURS, *PAGES, "docs/extending.md"}))
 def test_commands_of_page_have_known_options(page):
-    """Every ``graphprox COMMAND --option`` in code exists, in blocks and in running text."""
+    """Every ``graphprox COMMAND --option`` in code blocks and inline code exists."""
     commands = typer.main.get_command(app).commands
     text = (ROOT / page).read_text()
     shown = [*re.findall(r"^\$ (graphprox .*)$", text, flags=re.MULTILINE), *re.findall(r"`(graphprox [^`]+)`", text)]

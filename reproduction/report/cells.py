@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from graphprox.errors import ReadError
+from graphprox.methods import METHODS, NodeClassifier
 from reproduction.experiment import Experiment, TrialKey
 from reproduction.records import Record, read_records
 from reproduction.report.paper import Paper, ReportedFigure
-from reproduction.training import uses_labels
 
 PERCENT = 100.0
 MEGABYTE = 10**6
@@ -61,7 +61,7 @@ class Findings:
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        """Data sets to show: those of the experiment, and those that it explains to be missing."""
+        """Data sets to show: those of the experiment, and those that were not run for a stated reason."""
         others = [name for name in self.experiment.not_run if name not in self.experiment.datasets]
         return (*self.experiment.datasets, *others)
 
@@ -96,19 +96,19 @@ class Findings:
 
 def gather(folder: Path, experiment: Experiment) -> Findings:
     """Read the records of an experiment from a folder."""
-    kept = read_records(folder, experiment.name)
+    saved = read_records(folder, experiment.name)
     valid: dict[Place, list[Record]] = {}
     expected, commands, used = Counter[Place](), dict[Place, str](), set[TrialKey]()
     for trial in experiment.trials():
         place = trial.dataset, trial.row_name
         expected[place] += 1
         commands[place] = trial.command
-        record = kept.get(trial.key)
+        record = saved.get(trial.key)
         if record is not None and record.is_current(trial):
             valid.setdefault(place, []).append(record)
             used.add(trial.key)
     records = {place: tuple(of_place) for place, of_place in valid.items()}
-    return Findings(experiment, records, expected, commands, tuple(sorted(kept.keys() - used)))
+    return Findings(experiment, records, expected, commands, tuple(sorted(saved.keys() - used)))
 
 
 # -- significance -----------------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def significantly_different(reference: np.ndarray, rows: Mapping[str, np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A metric of a row on a data set, beside the figure of the paper.
+    """A metric of a row on a data set, and the figure of the paper.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class Cell:
         ``row`` is empty for a method that only the paper reports.
     values : ndarray of shape (n_runs, n_splits)
     expected : int
-        Number of training runs there should be.
+        Expected number of training runs.
     reported : ReportedFigure or None
     digits : int, default=2
         Number of decimals.
@@ -289,7 +289,7 @@ def _percent_cell(findings: Findings, paper: Paper, dataset: str, name: str, met
         metric,
         np.stack(values) if values else np.empty((0, 0)),
         findings.expected.get((dataset, name), 0),
-        _reported(findings.experiment, paper, row.reported_as or row.title, dataset, metric),
+        _find_reported(findings.experiment, paper, row.reported_as or row.title, dataset, metric),
     )
 
 
@@ -302,7 +302,9 @@ def _homophily_cell(findings: Findings, paper: Paper, dataset: str, row: str, me
     return Cell(dataset, row, experiment.all_rows[row].title, metric, values, expected, reported, digits=3)
 
 
-def _reported(experiment: Experiment, paper: Paper, title: str, dataset: str, metric: str) -> ReportedFigure | None:
+def _find_reported(
+    experiment: Experiment, paper: Paper, title: str, dataset: str, metric: str
+) -> ReportedFigure | None:
     name = experiment.reported_as.get(dataset, dataset)
     if experiment.paper is None or not name:
         return None
@@ -316,7 +318,7 @@ def _paper_cells(experiment: Experiment, paper: Paper, dataset: str, metric: str
     titles = {row.title for row in experiment.all_rows.values()}
     for title in paper.table(experiment.paper):
         if title not in titles:
-            reported = _reported(experiment, paper, title, dataset, metric)
+            reported = _find_reported(experiment, paper, title, dataset, metric)
             yield Cell(dataset, "", title, metric, np.empty((0, 0)), 0, reported)
 
 
@@ -421,7 +423,7 @@ def cost_of(findings: Findings, dataset: str, row: str) -> Cost | None:
         return None
     # Link prediction needs an embedding for each split, and a semi-supervised method a training run.
     experiment = findings.experiment
-    per_split = experiment.task == "links" or uses_labels(experiment.all_rows[row].method)
+    per_split = experiment.task == "links" or issubclass(METHODS[experiment.all_rows[row].method], NodeClassifier)
     runs = len(next(iter(records[0].figures.values()))) if per_split else 1
     seconds = [record.seconds.get("processor", record.seconds["embed"]) / runs for record in records]
     memory = [record.peak_memory / MEGABYTE for record in records if record.peak_memory is not None]

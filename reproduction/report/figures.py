@@ -1,4 +1,4 @@
-"""Figures of the paper, drawn with matplotlib."""
+"""Figures of the paper, plotted with matplotlib."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from graphprox._utils.figures import new_figure
 from reproduction.barbell import BRIDGE_SIZE, CLIQUE_SIZE
 from reproduction.report.cells import BEST, Cell, Findings, Place, TrainingCurve
-from reproduction.report.tables import Columns, cells_by_settings, metric_name
+from reproduction.report.layouts import Columns, cells_by_settings
+from reproduction.report.tables import metric_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +43,7 @@ def _to_hex(rgba: Any) -> str:
 
 
 def draw_bars(findings: Findings, columns: Columns) -> Figure:
-    """Draw the first metric of all rows as bars with error bars, grouped by data set."""
+    """Plot the first metric of all rows as bars with error bars, grouped by data set."""
     metric = findings.experiment.metrics[0]
     by_dataset = _by_dataset(findings, columns, metric)
     rows = findings.experiment.all_rows
@@ -88,7 +89,7 @@ def _draw_bar(axes: Axes, x: float, cell: Cell, width: float, fill: str) -> None
 
 
 def draw_curves(curves: Mapping[Place, TrainingCurve]) -> Figure:
-    """Draw for each data set the accuracy of all rows, and below it the loss of each row on its own scale."""
+    """Plot the accuracy of all rows for each data set, and below it the loss of each row on its own scale."""
     datasets = list(dict.fromkeys(dataset for dataset, _ in curves))
     rows = {row: curve.title for (_, row), curve in curves.items()}
     figure = new_figure(0.6 + 4.2 * len(datasets), 2.9 + 1.1 * len(rows), layout="constrained")
@@ -135,7 +136,7 @@ def _draw_loss(axes: Axes, curve: TrainingCurve, index: int) -> None:
 
 
 def draw_heatmaps(findings: Findings, columns: Columns) -> Figure:
-    """Draw a heatmap for each data set: one setting down, the other across, the best framed."""
+    """Plot a heatmap for each data set: one setting down, the other across, the best framed."""
     metric = findings.experiment.metrics[0]
     (down, row_values), (across, column_values) = findings.experiment.grid.items()
     by_dataset = _by_dataset(findings, columns, metric)
@@ -176,7 +177,7 @@ def _draw_heatmap(axes: Axes, cells: Sequence[Sequence[Cell]]) -> None:
 
 
 def draw_maps(findings: Findings) -> Figure:
-    """Draw a scatter plot for each row on each data set, colored by class, from the first training run."""
+    """Make a scatter plot for each row on each data set, colored by class, from the first training run."""
     rows = findings.experiment.all_rows
     first = {place: records[0] for place, records in findings.records.items()}
     across = min(MAX_PANELS_ACROSS, len(first))
@@ -208,7 +209,7 @@ def _draw_points(axes: Axes, points: Mapping[str, Sequence[Sequence[float]]]) ->
 
 
 def draw_barbell(findings: Findings) -> Figure:
-    """Draw the barbell graph beside its topology space, both colored by local structure."""
+    """Plot the barbell graph next to its topology space, both colored by local structure."""
     import networkx as nx
 
     record = findings.all_records[0]

@@ -8,26 +8,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reproduction.report import figures, tables
+from graphprox.methods import METHODS
+from graphprox.methods.factory import methods_by_group
+from reproduction.report import figures, layouts
 from reproduction.report.cells import Cell, Findings, homophily_columns, percent_columns, training_curves
+from reproduction.report.csv_text import cells_to_csv, curves_to_csv
+from reproduction.report.layouts import Columns
 from reproduction.report.paper import Paper
 from reproduction.report.tables import (
     NONE,
     PAPER_ONLY,
     STAR,
-    Columns,
     Heading,
     ResultTable,
     TableCell,
     TableLine,
-    cost_table,
     count_of,
     format_difference,
     format_mean,
     metric_name,
     to_markdown,
 )
-from reproduction.training import method_info, method_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +57,7 @@ LEGEND = f"""\
   settings of FT-GCL.
 - "3 of 10 runs" means that some records are missing. Deterministic methods have a single run. Semi-supervised methods
   are trained on each split, and so is every method for link prediction: a run then consists of one training per split.
-- _{PAPER_ONLY}_: methods for which the paper reports figures and this page has none of its own.
+- _{PAPER_ONLY}_: methods for which the paper reports figures and that were not run here.
 - Model selection: the penalty of a probe is selected by validation accuracy on each split, and the settings of each
   method by validation accuracy on other splits than those reported, as documented with the presets. Test nodes of a
   split never select anything for that split; but all splits share the nodes of one graph, so that a node used to select
@@ -72,7 +73,7 @@ Data sets are downloaded, or read from the folder given by `--data` or `GRAPHPRO
 listed below each table. A record whose settings have changed since is no longer valid: it is counted, but not used."""
 BASELINES_TITLE = "Baselines and their published figures"
 BASELINES_INTRODUCTION = """\
-All methods of the comparison, and the figures that their authors published beside ours, measured by the protocol of the
+All methods of the comparison, and the figures that their authors published, with ours, measured by the protocol of the
 publication. Ours are from the records in `reproduction/records`, theirs from `reproduction/experiments/published.toml`.
 No setting was selected on test nodes, even where the original code does. The methods are compared with each other in
 [the reproduction](index.md); [Extending graphprox](../extending.md) explains how to add one."""
@@ -87,7 +88,7 @@ NEAR = 1.0  # points: tolerated difference from a published figure
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """Tables, CSV and figure of an experiment, as far as it has them.
+    """Tables, CSV and figure of an experiment, where it has them.
 
     Parameters
     ----------
@@ -120,32 +121,32 @@ def make_section(findings: Findings, paper: Paper) -> Section:
 
 def _table(findings: Findings, paper: Paper) -> Section:
     columns = percent_columns(findings, paper)
-    lay_out = tables.ablation_tables if findings.experiment.metrics == VALIDATION else tables.result_tables
-    return Section(findings, lay_out(findings, columns), tables.cells_to_csv(findings, columns), columns=columns)
+    lay_out = layouts.ablation_tables if findings.experiment.metrics == VALIDATION else layouts.result_tables
+    return Section(findings, lay_out(findings, columns), cells_to_csv(findings, columns), columns=columns)
 
 
 def _bars(findings: Findings, paper: Paper) -> Section:
     columns = percent_columns(findings, paper)
-    csv, figure = tables.cells_to_csv(findings, columns), figures.draw_bars(findings, columns)
-    return Section(findings, tables.result_tables(findings, columns), csv, figure, columns)
+    csv, figure = cells_to_csv(findings, columns), figures.draw_bars(findings, columns)
+    return Section(findings, layouts.result_tables(findings, columns), csv, figure, columns)
 
 
 def _heatmap(findings: Findings, paper: Paper) -> Section:
     columns = percent_columns(findings, paper)
-    laid_out = tables.grid_tables(findings, columns)  # first, as it checks the grid
-    csv, figure = tables.cells_to_csv(findings, columns), figures.draw_heatmaps(findings, columns)
+    laid_out = layouts.grid_tables(findings, columns)  # first, as it checks the grid
+    csv, figure = cells_to_csv(findings, columns), figures.draw_heatmaps(findings, columns)
     return Section(findings, laid_out, csv, figure)
 
 
 def _curves(findings: Findings, _: Paper) -> Section:
     curves = training_curves(findings)
-    csv, figure = tables.curves_to_csv(findings, curves), figures.draw_curves(curves)
-    return Section(findings, tables.curve_tables(curves), csv, figure)
+    csv, figure = curves_to_csv(findings, curves), figures.draw_curves(curves)
+    return Section(findings, layouts.curve_tables(curves), csv, figure)
 
 
 def _homophily(findings: Findings, paper: Paper) -> Section:
     columns = homophily_columns(findings, paper)
-    return Section(findings, tables.homophily_tables(findings, columns), tables.cells_to_csv(findings, columns))
+    return Section(findings, layouts.homophily_tables(findings, columns), cells_to_csv(findings, columns))
 
 
 def _map(findings: Findings, _: Paper) -> Section:
@@ -202,7 +203,7 @@ def reproduction_page(sections: Sequence[Section]) -> str:
             *map(section_text, sections),
             "## Below the paper",
             _below_paper(sections),
-            *_variants_tried(sections),
+            *_list_variants(sections),
             "## Versions",
             _versions(sections),
         ]
@@ -220,17 +221,17 @@ def section_text(section: Section) -> str:
     """Return the section of an experiment: introduction, figure, tables, costs and commands."""
     findings = section.findings
     experiment = findings.experiment
-    parts = [f"## {experiment.title}", experiment.about.strip(), _unused(findings)]
+    parts = [f"## {experiment.title}", experiment.about.strip(), _count_unused(findings)]
     if not findings.records:
         return _join([*parts, f"Not run yet: `{COMMAND} run {experiment.name}`."])
     tables = [to_markdown(table).rstrip("\n") for table in section.tables]
     if section.figure is not None:
         parts.append(f"![{experiment.title}](figures/{experiment.name}.svg)")
-        tables = [_folded("Numbers", tables)] if tables else []
+        tables = [_fold("Numbers", tables)] if tables else []
     parts += tables
     costs = _costs(section)
-    parts += [_folded("Cost", costs)] if costs else []
-    parts.append(_folded("Commands", [_commands(findings)]))
+    parts += [_fold("Cost", costs)] if costs else []
+    parts.append(_fold("Commands", [_commands(findings)]))
     if section.csv:
         formats = [
             f"[{kind}](tables/{experiment.name}.{suffix})" for kind, suffix in (("CSV", "csv"), ("LaTeX", "tex"))
@@ -240,7 +241,7 @@ def section_text(section: Section) -> str:
 
 
 def _costs(section: Section) -> list[str]:
-    table = cost_table(section.findings)
+    table = layouts.cost_table(section.findings)
     return [] if table is None else [to_markdown(table).rstrip("\n")]
 
 
@@ -248,12 +249,12 @@ def _commands(findings: Findings) -> str:
     return "\n".join(["```console", *(f"$ {command}" for command in findings.commands.values()), "```"])
 
 
-def _folded(title: str, parts: Sequence[str]) -> str:
+def _fold(title: str, parts: Sequence[str]) -> str:
     # The attribute makes Python-Markdown parse the content; GitHub ignores it.
     return "\n\n".join([f'<details markdown="1"><summary>{title}</summary>', *parts, "</details>"])
 
 
-def _unused(findings: Findings) -> str:
+def _count_unused(findings: Findings) -> str:
     """Count the records that are not used, by data set and row."""
     if not findings.unused:
         return ""
@@ -290,7 +291,7 @@ def _versions(sections: Sequence[Section]) -> str:
 
 def _below_paper(sections: Sequence[Section]) -> str:
     """List the cells in which FT-GCL is below the paper."""
-    title = method_info("ft-gcl").title
+    title = METHODS["ft-gcl"].info.title
     compared = [
         (section.findings.experiment.name, cell)
         for section in sections
@@ -322,7 +323,7 @@ def _comparison(cell: Cell) -> list[str]:
     ]
 
 
-def _variants_tried(sections: Sequence[Section]) -> list[str]:
+def _list_variants(sections: Sequence[Section]) -> list[str]:
     """Summarize the experiments that compare variants by validation accuracy."""
     return [
         text
@@ -361,7 +362,7 @@ def _summarize(cells: Sequence[Cell]) -> str:
 
 
 def baselines_page(sections: Sequence[Section], published: Paper) -> str:
-    """Return the page of published figures beside ours as Markdown."""
+    """Return the page that compares published figures with ours, as Markdown."""
     lines = list(_published_lines({each.findings.experiment.name: each for each in sections}, published))
     headings = tuple(map(Heading, BASELINES_HEADINGS))
     notes = _by_method(published.tables.get(NOTES, {}))
@@ -383,8 +384,7 @@ def baselines_page(sections: Sequence[Section], published: Paper) -> str:
 
 def _methods() -> str:
     rows = ["| name | method | kind | uses | summary | published |", "|---|---|---|---|---|---|"]
-    for name in method_names():
-        info = method_info(name)
+    for name, info in ((each.name, each.info) for each in methods_by_group()):
         rows.append(f"| `{name}` | {info.title} | {info.group} | {info.uses} | {info.summary} | {info.paper or NONE} |")
     return "\n".join([*rows, "", "A: edges, X: features, Y: labels."])
 
@@ -431,4 +431,4 @@ def _by_method(texts: Mapping[str, str]) -> str:
 
 
 def _title(method: str) -> str:
-    return method_info(method).title if method in method_names() else method
+    return METHODS[method].info.title if method in METHODS else method

@@ -72,7 +72,11 @@ class Paper:
             If there is no such table.
         """
         if name not in self.tables:
-            hint = did_you_mean(name, self.tables) if self.tables else "there is no paper.toml beside the experiments"
+            hint = (
+                did_you_mean(name, self.tables)
+                if self.tables
+                else "there is no paper.toml in the folder of experiments"
+            )
             raise ParameterError(f"paper must name a table of paper.toml; got {name!r}: {hint}")
         table: Mapping[str, Any] = self.tables[name]
         return table

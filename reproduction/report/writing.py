@@ -1,4 +1,4 @@
-"""Writing the report: sections, pages, tables and figures become files."""
+"""Write the report: sections, pages, tables and figures."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _section(experiment: Experiment, records: Path, paper: Paper) -> Section:
 
 
 def _write(sections: Sequence[Section], docs: Path, pages: Mapping[Path, str]) -> list[Path]:
-    """Write all text together, so that an error leaves the old files."""
+    """Write all text files together, so that an error leaves the old ones unchanged."""
     texts = {path: text for section in sections for path, text in _texts(section).items()} | dict(pages)
     for folder in (docs, docs / TABLES, docs / FIGURES):
         make_writable_folder(folder)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from graphprox._utils.arrays import IntArray, NodeIds, freeze
+from graphprox._utils.arrays import IntArray, NodeIds, freeze, to_array
 from graphprox._utils.suggestions import shorten_repr, suggest_id
 from graphprox.errors import ParameterError
 
@@ -34,7 +34,7 @@ class Embedding:
     Parameters
     ----------
     vectors : array-like of shape (num_nodes, n_components)
-        Finite numbers. They are stored as float64 if they are given so, and as float32 otherwise. A memory-mapped
+        Finite numbers. They are stored as float64 if they are given as such, and as float32 otherwise. A memory-mapped
         array opened in mode "r" is not copied.
     ids : array-like of shape (num_nodes,), default=None
         Unique node ids, all integers or all strings; 0 to ``num_nodes - 1`` if None.
@@ -182,6 +182,19 @@ class Embedding:
         -------
         list of Path
             The files that were written.
+
+        Raises
+        ------
+        WriteError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     written = Embedding([[1, 0], [0, 1]]).save(Path(folder, "vectors.csv"))
+        ...     [path.name for path in written]
+        ['vectors.csv']
         """
         from graphprox.io.embedding_writer import write_embedding
 
@@ -227,6 +240,12 @@ class Embedding:
         ------
         ImportError
             If pandas is not installed.
+
+        Examples
+        --------
+        >>> embedding = Embedding([[1, 0], [0, 1]], ids=["ann", "bob"])
+        >>> embedding.to_frame().loc["bob"].tolist()
+        [0.0, 1.0]
         """
         try:
             import pandas as pd
@@ -284,6 +303,10 @@ def check_vectors(vectors: ArrayLike) -> NDArray[Any]:
     array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
+    if hasattr(vectors, "toarray"):
+        raise ParameterError(
+            "an embedding must be a dense matrix, a row per node; got a sparse one: call its toarray()"
+        )
     try:
         matrix = vectors.vectors if isinstance(vectors, Embedding) else np.asarray(vectors)
     except (TypeError, ValueError, RuntimeError) as error:  # rows of different lengths; a tensor that requires grad
@@ -330,7 +353,7 @@ def _is_id(node: object) -> bool:
 
 
 def _check_ids(given: ArrayLike, num_nodes: int) -> NodeIds:
-    ids = np.asarray(given)
+    ids = to_array(given, "ids")
     if ids.dtype.kind in "US" and not isinstance(given, np.ndarray):
         ids = np.asarray(given, dtype=object)  # numpy turns the integers of a mixed list into strings
     if ids.shape != (num_nodes,):
@@ -344,13 +367,13 @@ def _check_ids(given: ArrayLike, num_nodes: int) -> NodeIds:
         invalid = [each for each in ids.tolist() if not isinstance(each, str)]
         if invalid:
             raise ParameterError(f"ids must be all integers below 2^63 or all strings; got {invalid[0]!r}")
-    repeated = _first_repeated(ids)
+    repeated = _find_duplicate(ids)
     if repeated is not None:
         raise ParameterError(f"ids must be unique; got {repeated!r} more than once")
     return ids
 
 
-def _first_repeated(ids: NodeIds) -> int | str | None:
+def _find_duplicate(ids: NodeIds) -> int | str | None:
     if ids.dtype != object and (np.diff(ids) == 1).all():  # consecutive, as most ids are
         return None
     value, count = Counter(ids.tolist()).most_common(1)[0]

@@ -13,6 +13,6 @@ Traceback (most recent call last):
 graphprox.errors.ParameterError: views.*.bins must be a positive integer; got 0
 """
 
-from graphprox._utils.options import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, Probability
+from graphprox._utils.options_model import NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, Probability
 
 __all__ = ["NonNegativeFloat", "NonNegativeInt", "PositiveFloat", "PositiveInt", "Probability"]

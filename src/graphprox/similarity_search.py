@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphprox._utils.arrays import IntArray, NodeIds
+from graphprox._utils.arrays import IntArray, NodeIds, to_array
 from graphprox.embedding import Embedding, check_finite, check_vectors
 from graphprox.errors import ParameterError
 
@@ -143,7 +143,7 @@ def _get_vectors(embedding: Embedding | ArrayLike) -> NDArray[Any]:
 
 
 def _check_nodes(nodes: ArrayLike, num_nodes: int) -> IntArray:
-    array = np.asarray(nodes)
+    array = to_array(nodes, "nodes")
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu":
         raise ParameterError(f"nodes must be a list of row numbers; got {array.dtype} of shape {array.shape}")
     outside = array[(array < 0) | (array >= num_nodes)]
@@ -167,7 +167,7 @@ class _Metric:
     """A similarity, exact for pairs of rows, and estimated by a matrix product for many."""
 
     transform: Callable[[Floats], Floats]  # applied to all rows first
-    similarity: Callable[[Floats, Floats], Floats]  # (n_pairs, n_components) twice -> (n_pairs,)
+    similarity: Callable[[Floats, Floats], Floats]  # (num_pairs, n_components) twice -> (num_pairs,)
     estimate: Callable[[Floats, Floats], tuple[Floats, Floats]]  # similarities and a bound of their error
     to_score: Callable[[Floats], Floats]  # from similarity to reported score
 
@@ -282,8 +282,11 @@ def _find_candidates(
     ``own_row`` is the row of each query itself, possibly outside of the block; ``threshold`` is its k-th best score.
     """
     similarity, error = estimate
-    if not np.isfinite(similarity).all():
-        raise ParameterError("the inner products of vectors must not overflow float64: scale the vectors down")
+    if not (is_finite := np.isfinite(similarity)).all():
+        raise ParameterError(
+            f"the inner products of vectors must not overflow float64; got {similarity[~is_finite][0]}: "
+            "scale the vectors down"
+        )
     inside = np.flatnonzero((own_row >= 0) & (own_row < similarity.shape[1]))
     similarity[inside, own_row[inside]] = -np.inf
     if similarity.shape[1] > k:

@@ -19,7 +19,7 @@ def test_good_vectors_are_returned():
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_vectors_that_are_not_finite_are_refused(value):
+def test_vectors_that_are_not_finite_are_rejected(value):
     with pytest.raises(TrainingError, match=r"^training diverged: an embedding must be finite; .*: do this$"):
         raise_if_diverged(np.array([[0, value], [1, 2]], dtype=np.float32), "do this")
 

@@ -55,6 +55,6 @@ def test_printed_progress_has_a_line_per_tenth_of_a_stage(capsys):
     assert lines[-2:] == ["DGI: training 1,000 of 1,000, loss 1000", "DGI: embedding 1 of 1"]
 
 
-def test_printed_progress_of_an_empty_stage_is_no_error(capsys):
+def test_printed_progress_of_an_empty_stage_is_not_an_error(capsys):
     PrintProgress("DGI")("training", 0, 0)
     assert capsys.readouterr().err == "DGI: training 0 of 0\n"

@@ -24,11 +24,11 @@ def test_generator_is_advanced_and_reproducible(make):
     assert [check_seed(again) for _ in range(3)] == seeds
 
 
-def test_none_gives_a_fresh_seed():
+def test_none_gives_a_random_seed():
     assert len({check_seed(None) for _ in range(3)}) > 1
 
 
 @pytest.mark.parametrize("wrong", [-1, 2**63, True, np.True_, 0.5, 1.0, "0", [0], object()])
-def test_anything_else_is_refused(wrong):
+def test_anything_else_is_rejected(wrong):
     with pytest.raises(ParameterError, match=r"^random_state must be a non-negative integer below 2\^63, .*; got "):
         check_seed(wrong)

@@ -16,7 +16,7 @@ from graphprox.errors import GraphproxWarning
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A package on the path, whose modules are given as texts."""
+    """A function that creates a package on the path from the sources of its modules."""
 
     def package(**modules):
         folder = tmp_path / "shapes"
@@ -82,14 +82,14 @@ def test_registered_entry_is_found_by_any_spelling_of_its_name(registry):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("circel", "shape must be a registered one; got 'circel': did you mean 'circle'?"),
-        ("zzz", "shape must be a registered one; got 'zzz': there are circle"),
-        (3, "shape must be a registered one; got 3: there are circle"),
-        (["circle"], "shape must be a registered one; got ['circle']: did you mean 'circle'?"),
-        (None, "shape must be a registered one; got None: there are circle"),
+        ("circel", "shape must be registered; got 'circel': did you mean 'circle'?"),
+        ("zzz", "shape must be registered; got 'zzz': valid names are circle"),
+        (3, "shape must be registered; got 3: valid names are circle"),
+        (["circle"], "shape must be registered; got ['circle']: did you mean 'circle'?"),
+        (None, "shape must be registered; got None: valid names are circle"),
     ],
 )
-def test_unknown_name_is_refused_with_a_suggestion(registry, name, message):
+def test_unknown_name_is_rejected_with_a_suggestion(registry, name, message):
     with pytest.raises(ParameterError) as refused:
         registry.lookup(name)
     assert str(refused.value) == message
@@ -101,7 +101,7 @@ def test_item_of_an_unknown_name_is_a_key_error(registry):
     assert registry.get("zzz") is None
 
 
-def test_taken_name_is_refused(registry):
+def test_taken_name_is_rejected(registry):
     registry.add("square", square)
     message = rf"names of registered shapes must be unique; 'square' is taken by {__name__}\.square: choose another"
     with pytest.raises(ParameterError, match=message):
@@ -196,3 +196,11 @@ def test_plugin_cannot_take_the_name_of_a_built_in_entry(package, plugins, reach
     registry = reachable(package(circle=built_in, _plugin=plugin))
     with pytest.warns(GraphproxWarning, match=r"'circle' is taken by shapes\.circle\.circle: choose another name"):
         assert registry.lookup("circle").__name__ == "circle"
+
+
+def test_names_are_read_without_importing_what_is_registered(package, plugins):
+    plugins(hexagon="elsewhere:hexagon")
+    source = 'import not_installed\n\n\n@register_shape("{name}")\nclass Shape:\n    pass\n'
+    shapes = package(**{name: source.format(name=name) for name in ("square", "circle")})
+    assert shapes.peek() == ["circle", "hexagon", "square"]
+    assert not any(name.startswith("shapes") for name in sys.modules)

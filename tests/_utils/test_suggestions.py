@@ -17,7 +17,7 @@ def test_long_value_is_shortened():
 
 def test_nearest_name_is_suggested_as_it_is_spelled():
     assert did_you_mean("cora", ["Cora", "DBLP"]) == "did you mean 'Cora'?"
-    assert did_you_mean("zzz", ["Cora", "DBLP"]) == "there are Cora, DBLP"
+    assert did_you_mean("zzz", ["Cora", "DBLP"]) == "valid names are Cora, DBLP"
 
 
 def test_nearest_node_id_is_suggested():
@@ -28,7 +28,7 @@ def test_nearest_node_id_is_suggested():
 
 
 def test_suggestion_among_many_ids_is_fast():
-    ids = np.array([f"node-{number:07d}" for number in range(300_000)], object)
+    ids = np.array([f"node-{number:07d}" for number in range(20_000)], object)
     start = time.process_time()
     assert suggest_id("node-0000012x", ids).startswith("did you mean 'node-")
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 4

@@ -81,7 +81,7 @@ TOML_VALUE = 'must be TOML, such as 256, true, "relu" or [["graph", "feature"]],
         ),
     ],
 )
-def test_invalid_override_is_refused(override, message):
+def test_invalid_override_is_rejected(override, message):
     with pytest.raises(ParameterError) as refused:
         parse_override(override)
     assert str(refused.value) == message

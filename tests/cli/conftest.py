@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -21,3 +22,13 @@ def run(monkeypatch, capsys):
         return stopped.value.code or 0, printed.out, printed.err
 
     return run
+
+
+@pytest.fixture
+def two_penalties(monkeypatch):
+    """Let the protocol of GRACE select among two penalties, as its 21 take seconds."""
+    from graphprox.evaluation import protocols
+    from graphprox.evaluation.grace_probe import GRACEProbe
+
+    quick = replace(protocols.PROTOCOLS["grace"], probe=GRACEProbe(cs=(1.0, 8.0)))
+    monkeypatch.setattr(protocols, "PROTOCOLS", {**protocols.PROTOCOLS, "grace": quick})

@@ -1,10 +1,15 @@
-"""The program as a whole: shared options, errors, help, completion; graphprox info and datasets."""
+"""The program as a whole: shared options, errors, help, completion; graphprox info and datasets.
+
+Covers graphprox.__main__, graphprox.cli.app, graphprox.cli.options and graphprox.cli.usage.
+Covers graphprox.cli.info and graphprox.cli.datasets.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -136,7 +141,73 @@ def test_odd_names_are_printed_unchanged_on_one_line(run, name):
 def test_unknown_option_exits_with_2(run):
     code, out, err = run("info", "synthetic", "--nope")
     assert (code, out) == (2, "")
-    assert "No such option" in err
+    assert err == "error: graphprox info has no option --nope; see graphprox info --help\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["info", "synthetic", "--jso"], "graphprox info has no option --jso; did you mean --json?"),
+        (
+            ["embed", "synthetic", "--out", "emb.npy", "--labels", "y.csv"],
+            "graphprox embed has no option --labels, as it ignores labels: use graphprox evaluate --labels FILE",
+        ),
+        (["info"], "missing argument 'GRAPH'; see graphprox info --help"),
+        (["embed", "synthetic"], "missing option '--out'; see graphprox embed --help"),
+        (["embed", "synthetic", "--out"], "option '--out' requires an argument; see graphprox --help"),
+        (["evalute", "synthetic"], "no such command 'evalute'; did you mean 'evaluate'?"),
+        (["nonsense"], "no such command 'nonsense'; see graphprox --help"),
+    ],
+)
+def test_usage_error_is_one_sentence_with_exit_code_2(run, arguments, sentence):
+    assert run(*arguments) == (2, "", f"error: {sentence}\n")
+
+
+def test_value_out_of_range_is_a_usage_error(run):
+    code, out, err = run("demo", "--seed", "-1")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("error: invalid value for '--seed': ")
+
+
+def test_help_is_printed_without_arguments(run):
+    code, out, err = run()
+    assert (code, err) == (2, "")
+    assert "Usage" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["embed", "{graph}", "--out", "emb.npy", "--dim", "0"], "--dim must be a positive integer; got 0"),
+        (["embed", "{graph}", "--out", "emb.npy", "--epochs", "-1"], "--epochs must be a non-negative integer; got -1"),
+        (["embed", "{graph}", "--out", "emb.npy", "--method", "dgj"], "--method must be registered; got 'dgj'"),
+        (
+            ["embed", "{graph}", "--out", "emb.npy", "--checkpoint-every", "0"],
+            "--checkpoint-every must be a positive integer; got 0",
+        ),
+        (
+            ["embed", "{graph}", "--out", "emb.npy", "--seed", str(2**63)],
+            f"--seed must be a non-negative integer below 2^63; got {2**63}",
+        ),
+        (
+            ["holdout", "{graph}", "--out", "rest.npz", "--val", "0.6", "--test", "0.5"],
+            "--val + --test must be less than 1",
+        ),
+        (["tune", "{graph}", "--over", "epochs=1"], "got one without: give --labels FILE"),
+        (["curve", "{graph}", "--epochs", "0"], "got one without: give --labels FILE"),
+        (["compare", "{graph}", "--methods", "gcn"], "GCN needs labels; the graph has none: give --labels FILE"),
+        (["compare", "{graph}", "--protocol", "rndom"], "--protocol must be one of"),
+        (["transform", "{graph}", "--model", "none", "--out", "emb.npy"], "train one with graphprox embed --model"),
+    ],
+)
+def test_errors_of_the_library_name_options(run, triangle, monkeypatch, tmp_path, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run(*(each.format(graph=triangle) for each in arguments))
+    last = err.splitlines()[-1]
+    assert code == 2
+    assert last.startswith("error: ")
+    assert sentence in last
+    assert not re.search(r"\b(y|random_state|n_splits|n_components|checkpoint_every)\b(?!=)", last)
 
 
 def test_internal_error_exits_with_1(run, monkeypatch):
@@ -176,21 +247,27 @@ def test_interruption_exits_with_130_and_no_traceback(run, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["embed", "synthetic", "--out", "emb.npy", "--steps", "3"], "--steps is --epochs since version 0.2"),
-        (["curve", "synthetic", "--steps=0,2"], "--steps is --epochs since version 0.2"),
+        (["embed", "synthetic", "--out", "emb.npy", "--steps", "3"], "--steps was renamed to --epochs in version 0.2"),
+        (["curve", "synthetic", "--steps=0,2"], "--steps was renamed to --epochs in version 0.2"),
         (
             ["holdout", "synthetic", "--out", "rest.npz", "--validation", "0.1"],
-            "--validation is --val since version 0.2",
+            "--validation was renamed to --val in version 0.2",
         ),
-        (["info", "synthetic", "--verbose"], "--verbose comes before the command since version 0.2"),
-        (["neighbours", "emb.npy", "3"], "the command 'neighbours' is 'graphprox neighbors' since version 0.2"),
-        (["run", "random.toml", "--check"], "the command 'run' is 'python -m reproduction run' since version 0.2"),
-        (["report"], "the command 'report' is 'python -m reproduction report' since version 0.2"),
+        (["info", "synthetic", "--verbose"], "--verbose must come before the command since version 0.2"),
+        (
+            ["neighbours", "emb.npy", "3"],
+            "the command 'neighbours' was renamed to 'graphprox neighbors' in version 0.2",
+        ),
+        (
+            ["run", "random.toml", "--check"],
+            "the command 'run' was renamed to 'python -m reproduction run' in version 0.2",
+        ),
+        (["report"], "the command 'report' was renamed to 'python -m reproduction report' in version 0.2"),
         (["compare", "synthetic", "--protocol", "compat"], "got 'compat': it is now called 'grace'"),
         (["compare", "synthetic", "--protocol", "descent"], "got 'descent': it is now called 'dgi'"),
     ],
 )
-def test_old_spelling_is_refused_with_the_new_one(run, tmp_path, monkeypatch, arguments, sentence):
+def test_old_spelling_is_rejected_with_the_new_one(run, tmp_path, monkeypatch, arguments, sentence):
     monkeypatch.chdir(tmp_path)
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
@@ -200,7 +277,7 @@ def test_old_spelling_is_refused_with_the_new_one(run, tmp_path, monkeypatch, ar
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def test_arguments_after_two_dashes_are_no_options(run, tmp_path):
+def test_arguments_after_two_dashes_are_not_options(run, tmp_path):
     (tmp_path / "emb.csv").write_text("id,x,y\n--steps,1,0\nb,0,1\n")
     code, out, _ = run("neighbors", tmp_path / "emb.csv", "--", "--steps")
     assert code == 0
@@ -212,6 +289,13 @@ def test_arguments_after_two_dashes_are_no_options(run, tmp_path):
 
 def test_version_is_that_of_the_package(run):
     assert run("--version") == (0, f"graphprox {graphprox.__version__}\n", "")
+
+
+def test_module_is_the_program(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["graphprox", "--version"])
+    with pytest.raises(SystemExit) as stopped:
+        runpy.run_module("graphprox", run_name="__main__")
+    assert (stopped.value.code or 0, capsys.readouterr().out) == (0, f"graphprox {graphprox.__version__}\n")
 
 
 def test_help_lists_the_commands(run):
@@ -298,6 +382,14 @@ def test_commands_are_completed(complete):
 
 def test_program_starts_without_torch():
     code = "import sys, graphprox.cli; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_names_of_methods_are_completed_without_torch():
+    code = (
+        "import sys; from graphprox.cli.options import complete_method; names = complete_method('');"
+        "assert 'torch' not in sys.modules; from graphprox import METHODS; assert names == list(METHODS)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -1,4 +1,7 @@
-"""graphprox embed, transform and curve."""
+"""graphprox embed, transform and curve.
+
+Covers graphprox.cli.curve.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ import numpy as np
 import pytest
 
 from graphprox import FTGCL, load
+from graphprox.ftgcl.trainer import Trainer
 from graphprox.io.embedding_reader import read_embedding
 
 SMALL = ["--dim", "8", "--set", "head_channels=8", "--set", "views.k_max=3"]  # a parameter, and a field of the recipe
@@ -33,7 +37,7 @@ def embed(run, tmp_path, no_data):
 def test_only_the_embedding_is_written(embed, tmp_path):
     code, out, err = embed("--out", tmp_path / "emb.parquet", "--epochs", 3)
     assert (code, err) == (0, "")
-    assert "140 nodes, 8 dimensions, by ft-gcl, 3 epochs, loss" in out
+    assert "140 nodes, 8 components, by ft-gcl, 3 epochs, loss" in out
     assert read_embedding(tmp_path / "emb.parquet").vectors.shape == (140, 8)
     assert [path.name for path in tmp_path.glob("emb*")] == ["emb.parquet"]
 
@@ -83,6 +87,24 @@ def test_saved_recipe_trains_the_same_model(embed, tmp_path, run):
     assert (code, summary["dim"], summary["epochs"]) == (0, 4, 1)
 
 
+def test_recipe_keeps_its_own_method_name(embed, tmp_path, run):
+    recipe, model = tmp_path / "mine.toml", tmp_path / "model"
+    FTGCL(epochs=1, n_components=8).recipe().merged({"method": "mine"}).write(recipe)
+    code, out, _ = run("embed", GRAPH, "--recipe", recipe, "--out", tmp_path / "emb.npy", "--model", model)
+    assert code == 0
+    assert "by mine, 1 epoch, " in out
+    assert 'method = "mine"' in (model / "recipe.toml").read_text()
+    code, out, _ = run("transform", GRAPH, "--model", model, "--out", tmp_path / "again.npy")
+    assert (code, "by mine, 1 epoch, " in out) == (0, True)
+    assert (tmp_path / "emb.npy").read_bytes() == (tmp_path / "again.npy").read_bytes()
+
+
+def test_recipe_with_the_name_of_another_method_is_refused(tmp_path, run):
+    (tmp_path / "dgi.toml").write_text('method = "dgi"')
+    code, _, err = run("embed", GRAPH, "--recipe", tmp_path / "dgi.toml", "--out", tmp_path / "emb.npy")
+    assert (code, "must be of the FT-GCL family, or a new name; got 'dgi', another method" in err) == (2, True)
+
+
 def test_preset_of_another_data_set_is_selected_by_name(run, tmp_path, no_data):
     options = ["--preset", "PubMed", "--epochs", 1, "--model", tmp_path / "model", "--json"]
     code, out, _ = run("embed", GRAPH, "--out", tmp_path / "emb.npy", *options)
@@ -101,7 +123,7 @@ def test_options_take_precedence_over_set_and_preset(run, tmp_path, no_data):
     assert 'activation = "elu"' in recipe  # of the preset
 
 
-def test_checkpoints_are_written_as_often_as_requested(embed, tmp_path):
+def test_checkpoints_are_written_at_the_requested_interval(embed, tmp_path):
     options = ["--epochs", 4, "--model", tmp_path / "model", "--checkpoint-every", 2]
     code, _, _ = embed("--out", tmp_path / "emb.npy", *options)
     assert code == 0
@@ -109,7 +131,7 @@ def test_checkpoints_are_written_as_often_as_requested(embed, tmp_path):
     assert [int("".join(filter(str.isdigit, name.partition(".")[0]))) for name in names][-1] == 4
 
 
-def test_features_are_read_from_a_file_of_their_own(run, tmp_path, no_data):
+def test_features_are_read_from_a_separate_file(run, tmp_path, no_data):
     (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"n{i},n{i + 1}\n" for i in range(20)))
     (tmp_path / "x.csv").write_text("id,a,b\n" + "".join(f"n{i},{i % 3},1\n" for i in range(21)))
     options = ["--features", tmp_path / "x.csv", "--epochs", 2, *SMALL]
@@ -126,7 +148,7 @@ def test_another_graph_is_embedded_without_training(embed, run, tmp_path):
     assert json.loads(out)["nodes"] == 300
 
 
-def test_resume_continues_a_finished_training(embed, tmp_path):
+def test_resume_continues_a_finished_training_run(embed, tmp_path):
     model = tmp_path / "model"
     embed("--out", tmp_path / "a.npy", "--epochs", 3, "--model", model)
     embed("--out", tmp_path / "a.npy", "--epochs", 6, "--model", model, "--resume")
@@ -150,7 +172,7 @@ def test_loss_is_logged_for_tensorboard(embed, tmp_path):
     ("arguments", "sentence"),
     [
         (["--out", "emb.doc"], "the ending of an embedding file must be one of .parquet"),
-        (["--method", "ft-gcp"], "method must be a registered one; got 'ft-gcp': did you mean 'ft-gcl'?"),
+        (["--method", "ft-gcp"], "method must be registered; got 'ft-gcp': did you mean 'ft-gcl'?"),
         (["--preset", "Coro"], "FT-GCL has no preset 'Coro'; did you mean 'Cora'?"),
         (["--set", "encoder.n_componets=3"], "did you mean 'encoder.n_components'?"),
         (["--set", "temprature=3"], "FT-GCL has no setting 'temprature'; did you mean 'temperature'?"),
@@ -163,15 +185,15 @@ def test_loss_is_logged_for_tensorboard(embed, tmp_path):
         (["--set", "name=dgi"], "a setting must not be 'name'; use --method instead"),
         (["--set", "dataset=Cora"], "a setting must not be 'dataset'; use GRAPH instead"),
         (["--set", "device=cpu"], "a setting must not be 'device'; use --device instead"),
-        (["--set", "encoder.width=3"], "no setting 'encoder.width'; it is 'encoder.n_components' since version 0.2"),
-        (["--set", "width=3"], "no setting 'width'; it is 'n_components' since version 0.2"),
-        (["--epochs", "-1"], "epochs must be a non-negative integer; got -1"),
-        (["--dim", "0"], "encoder.n_components must be a positive integer; got 0"),
-        (["--model", "model", "--checkpoint-every", "0"], "checkpoint_every must be a positive integer; got 0"),
+        (["--set", "encoder.width=3"], "'encoder.width'; it was renamed to 'encoder.n_components' in version 0.2"),
+        (["--set", "width=3"], "no setting 'width'; it was renamed to 'n_components' in version 0.2"),
+        (["--epochs", "-1"], "--epochs must be a non-negative integer; got -1"),
+        (["--dim", "0"], "--dim must be a positive integer; got 0"),
+        (["--model", "model", "--checkpoint-every", "0"], "--checkpoint-every must be a positive integer; got 0"),
         (["--recipe", "none.toml"], "none.toml does not exist"),
-        (["--recipe", "none.toml", "--method", "dgi"], "--recipe must stand alone; got --method or --preset beside it"),
+        (["--recipe", "none.toml", "--method", "dgi"], "--recipe replaces --method and --preset; got both"),
         (["--device", "abacus"], "device must be"),
-        (["--epochs", "5", "--set", "optimizer.learning_rate=1e30"], "lower optimizer.learning"),
+        (["--epochs", "5", "--set", "optimizer.learning_rate=1e30"], "lower learning_rate"),
     ],
 )
 def test_error_is_one_sentence_and_nothing_is_written(run, tmp_path, monkeypatch, no_data, arguments, sentence):
@@ -188,19 +210,19 @@ def test_error_is_one_sentence_and_nothing_is_written(run, tmp_path, monkeypatch
     "option",
     [["--model", "model"], ["--resume"], ["--checkpoint-every", "5"], ["--tensorboard", "log"], ["--device", "cuda"]],
 )
-def test_method_that_cannot_be_resumed_refuses_training_options(run, tmp_path, monkeypatch, no_data, option):
+def test_method_that_cannot_be_resumed_rejects_training_options(run, tmp_path, monkeypatch, no_data, option):
     monkeypatch.chdir(tmp_path)
     code, out, err = run("embed", GRAPH, "--out", "emb.npy", "--method", "dgi", *option)
     assert (code, out) == (2, "")
     assert err == (
-        f"error: {option[0]} needs a method whose training can be resumed, such as ft-gcl; got --method dgi: "
+        f"error: {option[0]} needs a method that can be saved and resumed, of the FT-GCL family; got --method dgi: "
         "leave it out\n"
     )
     assert not (tmp_path / "emb.npy").exists()
     assert not (tmp_path / "model").exists()
 
 
-def test_model_of_other_features_is_refused(embed, run, tmp_path):
+def test_model_of_other_features_is_rejected(embed, run, tmp_path):
     embed("--out", tmp_path / "emb.npy", "--epochs", 1, "--model", tmp_path / "model")
     other = ["transform", "synthetic:nodes=140,features=16", "--model", tmp_path / "model", "--out", tmp_path / "o.npy"]
     code, _, err = run(*other)
@@ -208,14 +230,40 @@ def test_model_of_other_features_is_refused(embed, run, tmp_path):
     assert "must have the 32 features that FT-GCL was fitted on; got 16" in err
 
 
-def test_folder_without_a_model_is_refused(run, tmp_path, no_data):
+def test_folder_without_a_model_is_rejected(run, tmp_path, no_data):
     code, _, err = run("transform", GRAPH, "--model", tmp_path, "--out", tmp_path / "o.npy")
     assert code == 2
     assert "must be the folder of a model" in err
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupted_command_is_resumed_to_the_same_bytes(embed, tmp_path, no_data, number, code):
+SIGNALS = pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+
+
+@SIGNALS
+def test_interrupted_command_is_resumed_to_the_same_bytes(embed, tmp_path, monkeypatch, number, code):
+    epochs, step = [], Trainer.step
+
+    def interrupt(trainer):
+        epochs.append(step(trainer))
+        if len(epochs) == 5:
+            os.kill(os.getpid(), number)
+        return epochs[-1]
+
+    saved = ["--epochs", 12, "--model", tmp_path / "model", "--resume"]
+    with monkeypatch.context() as patched:
+        patched.setattr(Trainer, "step", interrupt)
+        stopped, out, err = embed("--out", tmp_path / "emb.npy", *saved)
+    assert (stopped, out) == (code, "")
+    assert "of 12: --resume continues from there" in err
+    assert not (tmp_path / "emb.npy").exists()
+    assert embed("--out", tmp_path / "emb.npy", *saved)[0] == 0
+    assert embed("--out", tmp_path / "whole.npy", "--epochs", 12)[0] == 0
+    assert (tmp_path / "emb.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
+
+
+@pytest.mark.slow
+@SIGNALS
+def test_interrupted_process_is_resumed_to_the_same_bytes(embed, tmp_path, no_data, number, code):
     whole = tmp_path / "whole.npy"
     embed("--out", whole, "--epochs", 300)
     command = [Path(sys.executable).with_name("graphprox"), "embed", GRAPH, *SMALL, "--device", "cpu"]
@@ -236,11 +284,11 @@ def test_interrupted_command_is_resumed_to_the_same_bytes(embed, tmp_path, no_da
 
 def test_curve_prints_the_accuracy_after_each_number_of_epochs(run, no_data):
     code, out, _ = run("curve", "synthetic", "--preset", "default", *CURVE, "--epochs", "0,2", "--splits", 2, "--json")
-    marks = [json.loads(line) for line in out.splitlines()]
-    assert (code, [mark["epochs"] for mark in marks]) == (0, [0, 2])
-    assert all(0 < mark["accuracy"] < 1 for mark in marks)
-    assert marks[0]["loss"] is None
-    assert marks[1]["loss"] > 0
+    points = [json.loads(line) for line in out.splitlines()]
+    assert (code, [point["epochs"] for point in points]) == (0, [0, 2])
+    assert all(0 < point["accuracy"] < 1 for point in points)
+    assert points[0]["loss"] is None
+    assert points[1]["loss"] > 0
 
 
 def test_curve_is_printed_in_percent(run, no_data):
@@ -251,13 +299,13 @@ def test_curve_is_printed_in_percent(run, no_data):
     assert all(re.search(r"[\d.]+ ± [\d.]+ %", line) for line in out.splitlines())
 
 
-def test_curve_refuses_epochs_that_are_no_integers(run, no_data):
+def test_curve_rejects_epochs_that_are_not_integers(run, no_data):
     code, _, err = run("curve", "synthetic", "--epochs", "1,b")
     assert code == 2
     assert "--epochs must be non-negative integers separated by commas; got '1,b'" in err
 
 
-def test_curve_of_other_methods_is_refused_with_the_alternative(run, no_data):
+def test_curve_of_other_methods_is_rejected_with_the_alternative(run, no_data):
     code, out, err = run("curve", "synthetic", "--method", "dgi")
     assert (code, out) == (2, "")
     assert "got 'dgi': use graphprox tune synthetic --method dgi --over epochs=50,100,200" in err

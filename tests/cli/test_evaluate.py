@@ -1,12 +1,13 @@
-"""graphprox evaluate and holdout."""
+"""graphprox evaluate and holdout.
+
+Covers graphprox.cli.holdout.
+"""
 
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -58,7 +59,7 @@ def test_classification_prints_the_scores_of_each_split(run, graph, emb):
     assert set(printed["mean"]) == {"accuracy", "macro_f1", "val_accuracy"}
 
 
-def test_the_protocol_selects_splits_and_probe(run, graph, emb):
+def test_the_protocol_selects_splits_and_probe(run, graph, emb, two_penalties):
     _, out, _ = run("evaluate", GRAPH, "--embedding", emb, "--protocol", "grace", "--splits", 1, "--json")
     assert json.loads(out)["scores"] == classify(graph, graph.x, protocol="grace", n_splits=1).to_dict()
 
@@ -107,7 +108,7 @@ def test_every_format_of_embeddings_is_read(run, graph, emb, tmp_path, name):
     assert json.loads(out)["mean"] == pytest.approx(json.loads(expected)["mean"], abs=0.01)
 
 
-def test_files_of_users_are_aligned_by_id(run, graph, tmp_path):
+def test_embedding_and_labels_from_files_are_aligned_by_id(run, graph, tmp_path):
     names = np.array([f"p{each:03}" for each in range(300)], dtype=object)
     edges = "".join(f"{names[a]},{names[b]}\n" for a, b in graph.edges_once().T)
     (tmp_path / "edges.csv").write_text("source,target\n" + edges)
@@ -170,8 +171,8 @@ def test_held_out_edges_are_not_in_the_file(graph, rest):
     assert left.y is None
     assert np.array_equal(left.x, graph.x)
     present = set(map(tuple, left.edges_once().T.tolist()))
-    for held in (split.val_edges, split.test_edges):
-        assert not present & set(map(tuple, held.T.tolist()))
+    for held_out in (split.val_edges, split.test_edges):
+        assert not present & set(map(tuple, held_out.T.tolist()))
 
 
 def test_shares_of_held_out_edges_are_options(run, graph, emb, tmp_path, no_data):
@@ -199,44 +200,6 @@ def test_holdout_of_a_directed_graph_prints_how_to_read_it(run, tmp_path, no_dat
     assert out.endswith("; read it with --directed, which the file does not record\n")
     with pytest.warns(StructuralFeaturesWarning):
         assert read_graph(tmp_path / "rest.npz", directed=True).num_edges == 36
-
-
-# -- docs -----------------------------------------------------------------------------------------------------------
-
-
-PAGE = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text()
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
-
-
-@pytest.mark.slow
-def test_commands_of_the_page_print_the_shown_output(tmp_path, monkeypatch, no_data):
-    monkeypatch.chdir(tmp_path)
-    for block in blocks("console"):
-        for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE):
-            program, *arguments = command.split()
-            done = subprocess.run(
-                [Path(sys.executable).with_name(program), *arguments],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                check=True,
-            )
-            assert mask_measurements(done.stdout) == mask_measurements(shown)
-
-
-def test_python_of_the_page_runs(no_data):
-    names: dict[str, object] = {}
-    for block in blocks("python"):
-        exec(compile(block, "evaluation.md", "exec"), names)
-    assert names["similar"].ks == (5, 10)
-
-
-def mask_measurements(text: str) -> list[list[str]]:
-    """The words of a text without measured numbers, which vary with the machine."""
-    return [re.sub(r"loss [\d.]+|[\d.]+ s\b|[\d.]+( ± [\d.]+)? %", "?", line).split() for line in text.splitlines()]
 
 
 # -- errors ---------------------------------------------------------------------------------------------------------
@@ -292,7 +255,7 @@ def test_holdout_writes_npz_only(run, tmp_path, no_data):
     assert (code, err) == (2, "error: the suffix of a graph without held-out edges must be .npz; got 'rest.csv'\n")
     code, _, err = run("holdout", GRAPH, "--out", tmp_path / "rest.npz", "--test", 0.99)
     assert code == 2
-    assert "val + test must be less than 1" in err
+    assert "--val + --test must be less than 1" in err
     assert list(tmp_path.glob("rest*")) == []
 
 

@@ -1,4 +1,7 @@
-"""graphprox methods, compare, and embed by any method."""
+"""graphprox methods, compare, and embed by any method.
+
+Covers graphprox.cli.compare.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ import json
 import numpy as np
 import pytest
 
-from graphprox.methods.base import METHODS
+from graphprox.errors import ParameterError
+from graphprox.methods import METHODS
 
 # -- methods --------------------------------------------------------------------------------------------------------
 
@@ -40,11 +44,29 @@ def test_settings_of_a_method_are_printed_with_defaults_and_values(run, name):
     lines = [line.split("  ") for line in out.splitlines()]
     rows = {cells[0]: [cell.strip() for cell in cells[1:] if cell.strip()] for cells in lines}
     assert code == 0
-    assert rows["n_components"] == ["512", "a positive integer"]
-    assert rows["learning_rate"] == ["0.001", "a finite number of at least 0"]
+    assert rows["--dim"] == ["n_components", "512", "a positive integer"]
+    assert rows["--set learning_rate"] == ["learning_rate", "0.001", "a finite number above 0"]
     assert "DGI (graphprox.DGI): " in out
     assert "Deep Graph Infomax" in out
     assert "verbose" not in out
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_limits_that_are_printed_are_those_that_are_enforced(name):
+    for setting, declared in METHODS[name].parameters().items():
+        low, high, above = (declared.metadata[limit] for limit in ("min", "max", "above"))
+        if isinstance(declared.default, float):
+            for value in (low, high, None if above is None else above + 1e-9):
+                if value is not None:
+                    METHODS[name](**{setting: value}).check_parameters()
+            if above is not None:
+                with pytest.raises(ParameterError, match=f"{setting} must be a finite number above {above}; got"):
+                    METHODS[name](**{setting: above}).check_parameters()
+
+
+def test_exclusive_limits_are_printed(run):
+    settings = {each["name"]: each["values"] for each in json.loads(run("methods", "ft-gcl", "--json")[1])["settings"]}
+    assert settings["temperature"] == settings["learning_rate"] == "a finite number above 0"
 
 
 def test_presets_are_printed_where_they_differ_from_the_defaults(run):
@@ -67,6 +89,26 @@ def test_fields_of_the_recipe_are_settings_of_the_family(run):
     assert not {"checkpoint_dir", "device", "random_state", "overrides"} & set(settings)
 
 
+def test_one_table_has_the_spellings_of_the_command_line_and_of_python(run):
+    settings = json.loads(run("methods", "ft-gcl", "--json")[1])["settings"]
+    spellings = {each["name"]: (each["option"], each["python"]) for each in settings}
+    assert spellings["n_components"] == ("--dim", "n_components")
+    assert spellings["epochs"] == ("--epochs", "epochs")
+    assert spellings["temperature"] == ("--set temperature", "temperature")
+    assert spellings["encoder.residual"] == ("--set encoder.residual", "overrides")
+    _, out, _ = run("methods", "ft-gcl")
+    assert out.count("command line") == 1
+    assert 'overrides in Python: graphprox.FTGCL(overrides={"NAME": VALUE})' in out
+    for each in settings:
+        METHODS["ft-gcl"](
+            **(
+                {"overrides": {each["name"]: each["default"]}}
+                if each["python"] == "overrides"
+                else {each["python"]: each["default"]}
+            )
+        ).check_parameters()
+
+
 @pytest.mark.parametrize("name", list(METHODS))
 def test_every_setting_is_accepted_with_its_default(name, run):
     described = json.loads(run("methods", name, "--json")[1])
@@ -79,13 +121,13 @@ def test_every_setting_is_accepted_with_its_default(name, run):
 def test_unknown_method_is_reported_with_a_suggestion(run):
     code, out, err = run("methods", "dgj")
     assert (code, out) == (2, "")
-    assert err == "error: method must be a registered one; got 'dgj': did you mean 'dgi'?\n"
+    assert err == "error: method must be registered; got 'dgj': did you mean 'dgi'?\n"
 
 
 # -- compare --------------------------------------------------------------------------------------------------------
 
 
-def test_methods_are_compared_on_files_of_users(run, tmp_path, no_data):
+def test_methods_are_compared_on_a_graph_from_files(run, tmp_path, no_data):
     edges, features, labels = (tmp_path / name for name in ("edges.csv", "features.csv", "labels.csv"))
     rng = np.random.default_rng(0)
     classes = np.arange(40) % 2
@@ -107,7 +149,7 @@ def test_methods_are_compared_on_files_of_users(run, tmp_path, no_data):
     assert "Smoothed features" in out
 
 
-def test_accuracy_is_printed_in_percent_by_any_protocol(run, tmp_path, no_data):
+def test_accuracy_is_printed_in_percent_by_any_protocol(run, tmp_path, no_data, two_penalties):
     options = ["--methods", "raw", "--protocol", "grace", "--splits", 2, "--out", tmp_path]
     code, out, _ = run("compare", "synthetic:nodes=140", *options)
     assert code == 0
@@ -129,7 +171,7 @@ def test_invalid_comparison_is_reported(run, tmp_path, no_data, options, sentenc
     assert sentence in err
 
 
-# -- embed by other methods than the family -------------------------------------------------------------------------
+# -- embed by methods outside of the family -------------------------------------------------------------------------
 
 
 def test_other_methods_embed_with_the_same_options(run, tmp_path, no_data):
@@ -146,7 +188,7 @@ def test_other_methods_embed_with_the_same_options(run, tmp_path, no_data):
     assert not np.array_equal(np.load(out), first)
     code, printed, _ = run("embed", "synthetic:nodes=140", "--out", out, "--method", "raw")
     assert code == 0
-    assert "140 nodes, 32 dimensions, by raw," in printed
+    assert "140 nodes, 32 components, by raw," in printed
 
 
 @pytest.mark.parametrize(
@@ -189,9 +231,9 @@ def test_invalid_settings_are_reported_and_nothing_is_written(run, tmp_path, no_
         ("gmi-mean", "neighbours", "neighbor_weighting"),
     ],
 )
-def test_old_name_of_a_setting_is_refused_with_the_new_one(run, tmp_path, method, old, new):
+def test_old_name_of_a_setting_is_rejected_with_the_new_one(run, tmp_path, method, old, new):
     command = ["tune", "synthetic", "--method", method, "--over", f"{old}=1"]
     code, out, err = run(*command)
     assert (code, out) == (2, "")
     title = METHODS[method].info.title
-    assert err == f"error: {title} has no parameter {old!r}; it is {new!r} since version 0.2\n"
+    assert err == f"error: {title} has no parameter {old!r}; it was renamed to {new!r} in version 0.2\n"

@@ -123,7 +123,7 @@ def test_ids_are_read_from_stdin(run, people, from_stdin):
     from_stdin(b"\n")
     code, out, err = run("neighbors", people, "-")
     assert (code, out) == (2, "")
-    assert err == "error: - needs ids on stdin, one a line; got none\n"
+    assert err == "error: - needs ids on stdin, one per line; got none\n"
     from_stdin(b"b\xffb\n")
     assert run("neighbors", people, "-")[0] == 2
 
@@ -168,7 +168,7 @@ def test_neighbors_are_also_written_to_a_file(run, people):
 
 
 @pytest.mark.parametrize("name", ["near", "near.parquet", "near.csv.gz"])
-def test_unknown_ending_is_refused(run, people, name):
+def test_unknown_ending_is_rejected(run, people, name):
     code, out, err = run("neighbors", people, "ann", "--out", people.with_name(name))
     assert (code, out) == (2, "")
     assert f"must be one of .csv, .json; got {name!r}" in err
@@ -182,7 +182,7 @@ def test_unknown_ending_is_refused(run, people, name):
         (["v.parquet", "ann", "-k", "0"], "greater than or equal to 1"),
         (["v.parquet", "ann", "--graph", "nothing"], "neither a data set nor a file"),
         (["v.parquet", "ann", "--labels", "nothing.csv"], "does not exist"),
-        (["v.parquet"], "Missing argument"),
+        (["v.parquet"], "missing argument"),
         (["one.csv", "ann"], "at least two nodes"),
     ],
 )

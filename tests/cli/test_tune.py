@@ -24,7 +24,7 @@ def test_best_settings_are_printed_last(run, no_data):
     assert [each["settings"] for each in trials] == [{"hops": 0}, {"hops": 2}]
 
 
-def test_settings_are_selected_on_files_of_users(run, no_data, tmp_path):
+def test_settings_are_selected_on_a_graph_from_files(run, no_data, tmp_path):
     graph = synthetic(nodes=140)
     edges, features, classes = (tmp_path / name for name in ("edges.csv", "x.npy", "y.csv"))
     np.savetxt(edges, graph.edge_index.T, fmt="%d", delimiter=",", header="source,target", comments="")
@@ -45,7 +45,7 @@ def test_settings_are_selected_on_files_of_users(run, no_data, tmp_path):
         ("hops", "--over must be NAME=VALUE,VALUE..., such as n_components=16,64; got 'hops'"),
         ("hops=1,,2", "--over must be NAME=VALUE,VALUE..., such as n_components=16,64; got 'hops=1,,2'"),
         ("hop=1", "Smoothed features has no parameter 'hop'; did you mean 'hops'?"),
-        ("steps=1", "Smoothed features has no parameter 'steps'; it is 'hops' since version 0.2"),
+        ("steps=1", "Smoothed features has no parameter 'steps'; it was renamed to 'hops' in version 0.2"),
         ("random_state=1,2", "a setting must not be 'random_state'; use --seed instead"),
         ("hops=-1", "hops must be a non-negative integer; got -1"),
     ],

@@ -12,7 +12,7 @@ from graphprox.views import Ranking
 
 @pytest.fixture(autouse=True)
 def own_cache(no_data):
-    """Give each test a cache of its own."""
+    """Give each test a separate cache."""
 
 
 def test_rankings_are_written_and_described(run, tmp_path):
@@ -21,8 +21,8 @@ def test_rankings_are_written_and_described(run, tmp_path):
     rows = json.loads(printed)
     assert (code, err, list(rows)) == (0, "", ["feature", "neighborhood", "topology"])
     for name, row in rows.items():
-        with np.load(out / f"{name}.npz", allow_pickle=False) as held:
-            assert held["neighbors"].shape == held["similarities"].shape == (200, 4)
+        with np.load(out / f"{name}.npz", allow_pickle=False) as arrays:
+            assert arrays["neighbors"].shape == arrays["similarities"].shape == (200, 4)
         assert row["num_edges"] == 800
         assert 0 <= row["reciprocity"] <= 1
         assert row["recall"] == 1
@@ -41,6 +41,12 @@ def test_statistics_are_printed_as_a_table(run, tmp_path):
     assert not (tmp_path / "neighborhood.npz").exists()
 
 
+def test_homophily_is_labeled_with_its_k(run, tmp_path):
+    code, printed, _ = run("views", "synthetic:nodes=200", "--out", tmp_path, "--k-max", 4)
+    assert code == 0
+    assert "homophily, k = 4" in printed
+
+
 def test_the_same_seed_writes_the_same_bytes(run, tmp_path):
     for name in ("one", "two"):
         run("views", "synthetic:nodes=200", "--out", tmp_path / name, "--seed", 3, "--no-cache")
@@ -55,7 +61,7 @@ def test_folder_is_checked_before_anything_is_read(run, tmp_path):
     assert "must be a folder that can be written to" in err
 
 
-def test_unknown_engine_is_refused(run, tmp_path):
+def test_unknown_engine_is_rejected(run, tmp_path):
     code, _, err = run("views", "synthetic", "--out", tmp_path, "--engine", "magic")
     assert code == 2
     assert "engine must be one of" in err

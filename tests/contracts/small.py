@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphprox.methods.base import METHODS, GraphMethod, NodeClassifier
+from graphprox.methods import METHODS, GraphMethod, NodeClassifier
 
 SMALL: dict[str, Any] = {
     "n_components": 8,
     "hidden_channels": 8,
     "head_channels": 8,
     "epochs": 2,
+    "latent_epochs": 3,
     "num_walks": 2,
     "walk_length": 8,
     "window_size": 2,
-    "num_samples": 200,
     "heads": 2,
-    "warmup_epochs": 1,
-    "num_rounds": 2,
     "device": "cpu",
     "cache": False,
 }
@@ -26,7 +24,7 @@ CLASSIFIERS = [name for name in METHODS if issubclass(METHODS[name], NodeClassif
 
 
 def small(name: str, **parameters: Any) -> GraphMethod:
-    """The method of a name, with small settings where it has them."""
+    """Return the method of a name, with small settings where it has them."""
     kind = METHODS[name]
     known = kind.parameters()
     sizes = {each: value for each, value in SMALL.items() if each in known}

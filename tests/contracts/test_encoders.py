@@ -7,9 +7,19 @@ import pytest
 import torch
 
 from contracts.graphs import ODD_GRAPHS, permute
-from graphprox import Recipe, synthetic
+from graphprox import Graph, Recipe, synthetic
 from graphprox.ftgcl.model import Model
 from graphprox.nn.encoders.base import ENCODERS
+
+
+def synthetic_graph():
+    return synthetic(nodes=140)
+
+
+def weighted_graph():
+    graph = synthetic_graph()
+    weight = np.random.default_rng(0).uniform(0.1, 3, graph.num_entries)
+    return Graph(graph.x, graph.edge_index, edge_weight=weight, directed=True)
 
 
 def model(graph, encoder, random_state=0, **options):
@@ -26,12 +36,16 @@ def test_any_graph_can_be_encoded(encoder, kind):
     assert np.isfinite(vectors).all()
 
 
+@pytest.mark.parametrize("make_graph", [synthetic_graph, weighted_graph])
 @pytest.mark.parametrize("encoder", ENCODERS)
-def test_encoding_is_permutation_equivariant(encoder):
-    graph = synthetic(nodes=140)
+def test_encoding_is_permutation_equivariant(encoder, make_graph):
+    graph = make_graph()
     order = np.random.default_rng(0).permutation(graph.num_nodes)
-    encoded = model(graph, encoder)
-    np.testing.assert_allclose(encoded.embed(permute(graph, order)), encoded.embed(graph)[order], rtol=1e-4, atol=1e-6)
+    encoded = model(graph, encoder, residual=True, jumping="concat")
+    with torch.no_grad():
+        for weight in encoded.parameters():  # some are initially zero
+            weight += 0.1 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(1))
+    np.testing.assert_allclose(encoded.embed(permute(graph, order)), encoded.embed(graph)[order], rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
@@ -46,16 +60,22 @@ def test_initial_weights_depend_on_the_random_state_alone(encoder):
     assert not np.array_equal(first, model(graph, encoder, random_state=4).embed(graph))
 
 
-@pytest.mark.parametrize("jumping", ["last", "concat", "max"])
+@pytest.mark.parametrize(
+    "options", [{"jumping": "last"}, {"jumping": "concat"}, {"jumping": "max"}, {"residual": True}]
+)
 @pytest.mark.parametrize("encoder", ENCODERS)
-def test_every_weight_gets_a_gradient(encoder, jumping):
-    graph = synthetic(nodes=140)
-    trained = model(graph, encoder, jumping=jumping)
-    edges = trained.encoder.prepare_edges(graph.edge_index, None, num_nodes=graph.num_nodes)
+def test_every_weight_gets_a_gradient(encoder, options):
+    graph = weighted_graph()
+    trained = model(graph, encoder, num_layers=3, **options)
+    edges = trained.encoder.prepare_edges(graph.edge_index, graph.edge_weight, num_nodes=graph.num_nodes)
     encoded = trained.encoder(trained.encoder.project(trained.feature_matrix(graph)), edges)
     assert encoded.shape == (graph.num_nodes, trained.encoder.n_components)
     encoded.square().sum().backward()
-    assert all(weight.grad is not None and weight.grad.isfinite().all() for weight in trained.encoder.parameters())
+    for name, weight in trained.encoder.named_parameters():
+        assert weight.grad is not None, name
+        assert weight.grad.isfinite().all(), name
+        # A maximum over layers may never select a negative value, by which alone a slope gets a gradient.
+        assert weight.grad.any() or options == {"jumping": "max"}, name
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import pickle
 import re
+from copy import deepcopy
 
 import networkx as nx
 import numpy as np
@@ -18,6 +20,7 @@ import graphprox
 from contracts.graphs import LABELED_GRAPHS, ODD_GRAPHS, permute
 from contracts.small import CLASSIFIERS, EMBEDDERS, small
 from graphprox import (
+    Dataset,
     Graph,
     GraphError,
     NotInductiveError,
@@ -27,10 +30,14 @@ from graphprox import (
     report_progress,
     synthetic,
 )
-from graphprox.methods.base import METHODS, GraphEmbedder, InductiveEmbedder, NodeClassifier
+from graphprox.methods import METHODS, GraphEmbedder, InductiveEmbedder, NodeClassifier
 
 INDUCTIVE = [name for name in EMBEDDERS if issubclass(METHODS[name], InductiveEmbedder)]
 TRANSDUCTIVE = [name for name in EMBEDDERS if name not in INDUCTIVE]
+INDUCTIVE_CLASSIFIERS = [name for name in CLASSIFIERS if name != "geom-gcn-p"]  # it embeds the nodes of one graph
+# Fitting these does not depend on the order of nodes. All others sample by node or edge: initial vectors, walks,
+# negatives, corruptions, or ties of a ranking. Of those that are inductive, `transform` is equivariant.
+EQUIVARIANT = [name for name in EMBEDDERS if not METHODS[name].stochastic or name in ("untrained", "f-gcl")]
 
 
 def dense(vectors):
@@ -41,11 +48,11 @@ def embed(method, graph):
     return dense(method.fit_transform(graph))
 
 
-# -- facts ----------------------------------------------------------------------------------------------------------
+# -- metadata ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_method_has_its_facts(name):
+def test_method_has_complete_metadata(name):
     kind = METHODS[name]
     assert kind.name == name == name.lower()
     assert issubclass(kind, NodeClassifier) == ("Y" in kind.info.uses)
@@ -80,29 +87,44 @@ def test_clone_has_the_same_parameters(name):
 
 
 @pytest.mark.parametrize("name", METHODS)
+def test_copies_resolve_to_the_same_settings(name):
+    kind = METHODS[name]
+    given = {each: declared.default for each, declared in kind.parameters().items() if each != "preset"}
+    for method, preset in itertools.product((kind(), kind(**given)), kind.preset_names()):
+        dataset = Dataset(preset, synthetic(nodes=140))
+        expected = method.resolve_preset(dataset).settings()
+        for copied in (clone(method), deepcopy(method), pickle.loads(pickle.dumps(method))):
+            assert copied.resolve_preset(dataset).settings() == expected
+            assert repr(copied) == repr(method)
+
+
+@pytest.mark.parametrize("name", METHODS)
 def test_every_preset_has_valid_settings(name):
     kind = METHODS[name]
     for preset in kind.preset_names():
         method = kind.from_preset(preset)
         method.check_parameters()
+        settings = method.settings()
         assert method.preset == "default"
-        assert kind(preset=preset)._with_preset(None).settings() == method.settings()
+        assert kind(preset=preset).resolve_preset().settings() == settings
+        assert kind.from_preset("default", **settings).settings() == settings
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_value_outside_of_its_limits_is_refused(name):
+def test_value_outside_of_its_limits_is_rejected(name):
     graph = synthetic(nodes=140)
     data = (graph, random_split(graph, random_state=0)) if name in CLASSIFIERS else (graph,)
     for parameter, declared in METHODS[name].parameters().items():
-        low, high, choices = (declared.metadata[key] for key in ("min", "max", "choices"))
-        wrong = [*([low - 1] if low is not None else []), *([high + 1] if high is not None else [])]
+        low, high, above, choices = (declared.metadata[key] for key in ("min", "max", "above", "choices"))
+        limits = ((low, -1), (high, 1), (above, 0))  # the last one is exclusive
+        wrong = [limit + step for limit, step in limits if limit is not None]
         for value in [*wrong, *(["nonsense"] if choices or wrong else [])]:
             with pytest.raises(ParameterError, match=f"{parameter} must be .*; got "):
                 small(name, **{parameter: value}).fit(*data)
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_unknown_setting_and_preset_are_refused(name):
+def test_unknown_setting_and_preset_are_rejected(name):
     with pytest.raises(ParameterError, match=r"no (parameter|setting) 'lerning_rate'"):
         graphprox.method(name, lerning_rate=1)
     with pytest.raises(ParameterError, match="has no preset 'Coraa'"):
@@ -137,6 +159,14 @@ def test_labels_are_ignored(name):
     assert np.array_equal(expected, embed(small(name), graph.without_labels()))
 
 
+@pytest.mark.parametrize("name", EQUIVARIANT)
+def test_embedding_is_permutation_equivariant(name):
+    graph = synthetic(nodes=140)
+    order = np.random.default_rng(0).permutation(graph.num_nodes)
+    vectors, permuted = (embed(small(name), each) for each in (graph, permute(graph, order)))
+    np.testing.assert_allclose(permuted, vectors[order], rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", EMBEDDERS)
 def test_fit_sets_vectors_and_embedding(name):
     graph = Graph(np.eye(4), [[0, 1, 2], [1, 2, 3]], node_ids=["ann", "bob", "cy", "dan"])
@@ -148,9 +178,9 @@ def test_fit_sets_vectors_and_embedding(name):
     assert np.array_equal(method.embedding_.vectors, dense(method.vectors_))
     assert method.n_features_in_ == 4
     prefix = type(method).__name__.lower()
-    width = method.vectors_.shape[1]
-    assert method.get_feature_names_out().tolist() == [f"{prefix}{i}" for i in range(width)]
-    assert "n_components" not in method.parameters() or width == 8
+    size = method.vectors_.shape[1]
+    assert method.get_feature_names_out().tolist() == [f"{prefix}{i}" for i in range(size)]
+    assert "n_components" not in method.parameters() or size == 8
     assert set(method.settings_) == set(method.settings())
 
 
@@ -164,7 +194,7 @@ def test_any_graph_can_be_embedded(name, kind):
 
 
 @pytest.mark.parametrize("name", EMBEDDERS)
-def test_every_way_to_give_a_graph_gives_the_same_vectors(name):
+def test_all_representations_of_a_graph_give_the_same_vectors(name):
     graph = synthetic(nodes=140).without_labels()
     expected = embed(small(name), graph)
     named = graph.to_networkx()
@@ -174,7 +204,7 @@ def test_every_way_to_give_a_graph_gives_the_same_vectors(name):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_edge_index_alone_is_refused(name):
+def test_edge_index_alone_is_rejected(name):
     edge_index = synthetic(nodes=140).edge_index
     with pytest.raises(GraphError, match="edge_index"):
         small(name).fit(edge_index, np.zeros(140, int)) if name in CLASSIFIERS else small(name).fit(edge_index)
@@ -189,18 +219,19 @@ def test_data_set_selects_its_preset(name):
     named = graphprox.Dataset(preset or "unknown", dataset.graph)
     sizes = small(name).get_params()
     method = kind(**{each: sizes[each] for each in ("cache", "device") if each in sizes})
-    assert method._with_preset(named).settings() == graphprox.method(name, dataset=named.name).settings()
-    assert kind(preset="default")._with_preset(named).settings() == kind().settings()
+    assert method.resolve_preset(named).settings() == graphprox.method(name, dataset=named.name).settings()
+    assert kind(preset="default").resolve_preset(named).settings() == kind().settings()
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_given_parameters_take_precedence_over_a_preset(name):
     kind = METHODS[name]
+    given = {each: value for each, value in kind().get_params().items() if each not in ("preset", "overrides")}
+    graph = synthetic(nodes=140)
     for preset in kind.preset_names():
-        named = graphprox.Dataset(preset, synthetic(nodes=140))
-        given = {each: value for each, value in kind().get_params().items() if each not in ("preset", "overrides")}
+        named = graphprox.Dataset(preset, graph)
         for method in (kind(**given), clone(kind(**given)), kind().set_params(**given)):
-            resolved = method._with_preset(named)
+            resolved = method.resolve_preset(named)
             assert {each: getattr(resolved, each) for each in given} == given
 
 
@@ -222,7 +253,7 @@ def test_transform_is_permutation_equivariant(name):
 
 
 @pytest.mark.parametrize("name", INDUCTIVE)
-def test_transform_refuses_other_features_and_an_unfitted_method(name):
+def test_transform_rejects_other_features_and_an_unfitted_method(name):
     graph = synthetic(nodes=140)
     with pytest.raises(NotFittedError):
         small(name).transform(graph)
@@ -239,7 +270,7 @@ def test_transductive_method_has_no_transform(name):
 
 
 @pytest.mark.parametrize("name", EMBEDDERS)
-def test_pickled_method_keeps_its_vectors(name):
+def test_pickled_method_has_the_same_vectors(name):
     method = small(name).fit(synthetic(nodes=140))
     again = pickle.loads(pickle.dumps(method))
     assert np.array_equal(dense(again.vectors_), dense(method.vectors_))
@@ -262,42 +293,86 @@ def test_progress_is_reported_to_the_end(name):
 
 
 @pytest.fixture
-def split():
-    return random_split(synthetic(nodes=140), random_state=0, train=0.3, val=0.2)
+def graph():
+    return synthetic(nodes=140)
+
+
+@pytest.fixture
+def split(graph):
+    return random_split(graph, random_state=0, train=0.3, val=0.2)
+
+
+def fit_predict(method, graph, split):
+    return method.fit(graph, split).predict_proba(graph)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_labels_of_test_nodes_are_ignored(name, split):
-    graph = synthetic(nodes=140)
-    predicted = small(name, random_state=3).fit(graph, split).predict(graph)
-    changed = graph.y.copy()
-    changed[split.test] = np.random.default_rng(0).permutation(changed[split.test])
-    assert not np.array_equal(changed, graph.y)
-    other = graph.with_labels(changed)
-    assert np.array_equal(predicted, small(name, random_state=3).fit(other, split).predict(other))
-    assert predicted.shape == (graph.num_nodes,)
-    assert set(np.unique(predicted)) <= set(np.unique(graph.y))
+def test_predictions_depend_on_the_random_state_alone(name, graph, split):
+    torch.manual_seed(1)
+    expected = fit_predict(small(name, random_state=3), graph, split)
+    after = torch.rand(1)
+    torch.manual_seed(1)
+    assert torch.equal(after, torch.rand(1)), "the global random state was advanced"
+    assert np.array_equal(expected, fit_predict(small(name, random_state=3), graph, split))
+    other = fit_predict(small(name, random_state=4), graph, split)
+    assert np.array_equal(expected, other) != METHODS[name].stochastic
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_score_is_the_accuracy_on_test_nodes(name, split):
-    graph = synthetic(nodes=140)
+def test_predictions_depend_on_labels_of_training_nodes_but_not_of_test_nodes(name, graph, split):
+    def relabel(nodes, values):
+        labels = graph.y.copy()
+        labels[nodes] = values
+        return graph.with_labels(labels)
+
+    expected = fit_predict(small(name), graph, split)
+    permuted = np.random.default_rng(0).permutation(graph.y[split.test])
+    for test_labels in (permuted, -1, 99):
+        assert np.array_equal(expected, fit_predict(small(name), relabel(split.test, test_labels), split))
+    other = relabel(split.train, (graph.y[split.train] + 1) % 7)
+    assert not np.array_equal(expected, fit_predict(small(name), other, split))
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_score_is_the_accuracy_on_test_nodes_or_on_known_labels(name, graph, split):
     method = small(name).fit(graph, split)
     predicted = method.predict(graph)
-    assert method.score(graph, split) == np.mean(predicted[split.test] == graph.y[split.test])
+    assert predicted.dtype == np.int64
+    is_correct = predicted == graph.y
+    assert method.score(graph, split) == is_correct[split.test].mean()
+    assert method.score(graph, np.where(np.arange(140) < 50, graph.y, -1)) == is_correct[:50].mean()
     probabilities = method.predict_proba(graph)
     np.testing.assert_allclose(probabilities.sum(1), 1)
     assert np.array_equal(method.classes_[probabilities.argmax(1)], predicted)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_classifier_accepts_labels_in_place_of_a_split(name):
-    graph = synthetic(nodes=140)
-    labels = np.array(["even", "odd"])[graph.y % 2]
-    method = small(name).fit(graph.without_labels(), labels)
-    assert method.classes_.tolist() == ["even", "odd"]
-    assert set(method.predict(graph)) <= {"even", "odd"}
-    assert 0 <= method.score(graph, labels) <= 1
+def test_classifier_accepts_labels_in_place_of_a_split(name, graph):
+    names = np.array(["even", "odd"])[graph.y % 2]
+    numbers = np.where(np.arange(140) % 3 == 0, -1, 10 * graph.y)  # -1 is unlabeled
+    for labels, classes in ((names, ["even", "odd"]), (numbers, [0, 10, 20, 30, 40, 50, 60])):
+        method = small(name).fit(graph.without_labels(), labels)
+        assert method.classes_.tolist() == classes
+        assert set(method.predict(graph)) <= set(classes)
+        assert 0 <= method.score(graph, labels) <= 1
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_pickled_classifier_predicts_the_same(name, graph, split):
+    method = small(name).fit(graph, split)
+    again = pickle.loads(pickle.dumps(method))
+    assert np.array_equal(again.predict_proba(graph), method.predict_proba(graph))
+    assert again.get_params() == method.get_params()
+
+
+@pytest.mark.parametrize("name", INDUCTIVE_CLASSIFIERS)
+def test_prediction_for_another_graph_is_permutation_equivariant(name, graph, split):
+    method, other = small(name).fit(graph, split), synthetic(nodes=210, random_state=1)
+    order = np.random.default_rng(0).permutation(other.num_nodes)
+    expected = method.predict_proba(other)[order]
+    np.testing.assert_allclose(method.predict_proba(permute(other, order)), expected, rtol=1e-3, atol=1e-4)
+    with pytest.raises(ParameterError, match="must have the 32 features"):
+        method.predict(Graph(np.eye(5), [[0], [1]]))
 
 
 @pytest.mark.parametrize("kind", LABELED_GRAPHS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contracts.graphs import ODD_GRAPHS, permute
+from contracts.graphs import DEGENERATE_GRAPHS, ODD_GRAPHS, permute
 from graphprox import Recipe, synthetic
 from graphprox.views import VIEWS, rank_view
 
@@ -14,12 +14,14 @@ def rank(graph, view, **options):
     return rank_view(graph, view, k_max=3, cache=False, **options)
 
 
-@pytest.mark.parametrize("kind", ODD_GRAPHS)
+@pytest.mark.parametrize("kind", [*ODD_GRAPHS, *DEGENERATE_GRAPHS])
 @pytest.mark.parametrize("view", VIEWS)
 def test_any_graph_can_be_ranked(view, kind):
-    graph = ODD_GRAPHS[kind]()
+    graph = (ODD_GRAPHS | DEGENERATE_GRAPHS)[kind]()
     ranking = rank(graph, view)
     assert ranking.neighbors.shape[0] == graph.num_nodes
+    assert (ranking.neighbors != np.arange(graph.num_nodes)[:, None]).all()
+    assert np.isfinite(ranking.similarities).all()
     source, target = ranking.edge_index(min(3, ranking.k_max))
     assert (source != target).all()
     assert ((target >= 0) & (target < graph.num_nodes)).all()
@@ -31,11 +33,14 @@ def test_ranking_depends_on_the_graph_and_the_random_state_alone(view):
     expected = rank(graph, view, random_state=1).neighbors
     assert np.array_equal(expected, rank(graph, view, random_state=1).neighbors)
     shuffled = graph.with_labels(np.random.default_rng(0).permutation(graph.y))
-    assert np.array_equal(expected, rank(shuffled, view, random_state=1).neighbors)
+    for other in (shuffled, graph.without_labels()):
+        assert np.array_equal(expected, rank(other, view, random_state=1).neighbors)
+    if view == "topology":  # the other views are random in ties alone, and there are none
+        assert not np.array_equal(expected, rank(graph, view, random_state=2).neighbors)
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_similarities_fall_along_a_row(view):
+def test_similarities_do_not_increase_along_a_row(view):
     ranking = rank(synthetic(nodes=140), view)
     assert (np.diff(ranking.similarities, axis=1) <= 1e-5).all()
 

@@ -68,7 +68,7 @@ def test_counts_equal_the_paper(load, name):
     nodes, edges, features, classes = PUBLISHED["paper"][name]
     graph = load(name).graph
     both_ways = graph.to_undirected() if graph.directed else graph
-    # The paper prints the raw citation counts of Planetoid; without duplicates and self-loops they are these.
+    # The paper reports the raw citation counts of Planetoid; without duplicates and self-loops they are these.
     edges = PUBLISHED["without_duplicates"].get(name, edges)
     assert [graph.num_nodes, both_ways.num_edges, graph.num_features, graph.num_classes] == [
         nodes,
@@ -97,7 +97,7 @@ def test_graphs_equal_those_of_pyg(load, data, name):
     one, other = ours.graph, pyg.graph if ours.graph.directed else pyg.graph.to_undirected()
     assert np.array_equal(one.edge_index, other.edge_index)
     assert np.array_equal(one.y, other.y)
-    # The dense copy of the widest takes 500 MB; the difference of two sparse ones takes none.
+    # The largest dense copy takes 500 MB; the difference of two sparse matrices takes little memory.
     assert abs(one.x - sp.csr_array(other.x)).nnz == 0
     for split, expected in zip(ours.splits.get("public", ()), pyg.splits.get("public", ()), strict=True):
         for part in ("train", "val", "test"):
@@ -123,9 +123,9 @@ def test_acm_equals_its_published_text_files(load, data):
     if not published.exists():
         pytest.skip(f"AM-GCN's text is not in {data}")
     graph = load("ACM").graph
-    with zipfile.ZipFile(published) as held:
+    with zipfile.ZipFile(published) as archive:
         x, y, edges = (
-            np.loadtxt(held.open(f"acm/{part}"), dtype=np.int64)
+            np.loadtxt(archive.open(f"acm/{part}"), dtype=np.int64)
             for part in ("acm.feature", "acm.label", "acm_PAP.edge")
         )
     assert np.array_equal(graph.x.toarray(), x)

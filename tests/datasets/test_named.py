@@ -1,3 +1,8 @@
+"""Data sets by name, and their files.
+
+Covers graphprox.datasets.loading, graphprox.datasets.dataset and graphprox.datasets.planetoid.
+"""
+
 from __future__ import annotations
 
 import pickle
@@ -26,7 +31,7 @@ def test_an_unknown_name_points_to_the_list():
 
 
 def test_file_options_are_rejected_for_named_data_sets():
-    with pytest.raises(ParameterError, match="features, directed must go with a file; 'Cora' is a data set"):
+    with pytest.raises(ParameterError, match="features, directed can only be given with a file; 'Cora' is a data set"):
         load("Cora", features="words.csv", directed=True)
 
 
@@ -55,7 +60,7 @@ def test_a_data_set_without_a_downloader_names_its_source(no_data):
 
 
 def test_a_data_directory_must_exist(no_data, monkeypatch, tmp_path):
-    with pytest.raises(DatasetError, match=r"--data must be a directory of data sets; .*nowhere is not a directory"):
+    with pytest.raises(DatasetError, match=r"^data must be a directory of data sets; .*nowhere is not a directory"):
         load_dataset("Cora", data=tmp_path / "nowhere")
     monkeypatch.setenv("GRAPHPROX_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(DatasetError, match="GRAPHPROX_DATA must be a directory"):
@@ -66,7 +71,7 @@ def test_a_data_directory_must_exist(no_data, monkeypatch, tmp_path):
 
 
 class Marker:
-    """Pickled as a call that creates a file, which proves that code of the pickle has run."""
+    """Pickled as a call that creates a file, which shows whether code of the pickle was run."""
 
     def __init__(self, path):
         self.path = path
@@ -80,7 +85,7 @@ def write_planetoid(raw, **changes):
     raw.mkdir(parents=True)
     words = sp.csr_matrix(np.eye(4, dtype=np.float32))
     classes = np.eye(2)[[0, 1, 1, 0]]
-    held = {
+    content = {
         "x": words[:1],
         "y": classes[:1],
         "allx": words[:2],
@@ -90,7 +95,7 @@ def write_planetoid(raw, **changes):
         "graph": {0: [1, 1, 0], 1: [0, 2], 2: [1, 3], 3: [2]},
         **changes,
     }
-    for part, value in held.items():
+    for part, value in content.items():
         (raw / f"ind.cora.{part}").write_bytes(pickle.dumps(value, protocol=3))
     (raw / "ind.cora.test.index").write_text("3\n2\n")
 

@@ -68,8 +68,8 @@ def test_heterogeneous_graphs_are_rejected(provide):
     ("name", "sentence"),
     [
         ("pyg:NoSuchClass", "torch_geometric.datasets; it has no 'NoSuchClass'"),
-        ("pyg:Amazon", "write pyg:Amazon:NAME"),
-        ("pyg:Actor:Film", "write pyg:Actor"),
+        ("pyg:Amazon", "got none: write pyg:Amazon:NAME"),
+        ("pyg:Actor:Film", "got 'Film': write pyg:Actor$"),
         ("pyg:Amazon:Foto", "a data set of PyG's Amazon; it has no 'Foto'"),
     ],
 )

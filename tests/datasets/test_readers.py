@@ -14,7 +14,7 @@ def wikics(tmp_path):
     rng = np.random.default_rng(0)
     parts = rng.integers(0, 4, size=(20, 6))
     test = np.array([False, False, False, False, True, True])
-    held = {
+    content = {
         "features": rng.normal(size=(6, 3)).tolist(),
         "labels": [0, 1, 2, 0, 1, 2],
         "links": [[1, 2], [0], [2, 3], [], [5], [0]],
@@ -25,19 +25,19 @@ def wikics(tmp_path):
     }
     raw = tmp_path / "WikiCS" / "raw"
     raw.mkdir(parents=True)
-    (raw / "data.json").write_text(json.dumps(held))
-    return tmp_path, held
+    (raw / "data.json").write_text(json.dumps(content))
+    return tmp_path, content
 
 
 def test_wikics_reader(wikics):
-    data, held = wikics
+    data, content = wikics
     dataset = load_dataset("WikiCS", data=data)
     graph = dataset.graph
-    assert np.array_equal(graph.x, np.asarray(held["features"], np.float32))
-    assert graph.y.tolist() == held["labels"]
+    assert np.array_equal(graph.x, np.asarray(content["features"], np.float32))
+    assert graph.y.tolist() == content["labels"]
     assert graph.edges_once().T.tolist() == [[0, 1], [0, 2], [0, 5], [2, 2], [2, 3], [4, 5]]
     assert len(dataset.splits["public"]) == 20
-    for split, mask in zip(dataset.splits["public"], held["train_masks"], strict=True):
+    for split, mask in zip(dataset.splits["public"], content["train_masks"], strict=True):
         assert split.train.tolist() == np.flatnonzero(mask).tolist()
         assert split.test.tolist() == [4, 5]
 

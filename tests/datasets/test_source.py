@@ -13,8 +13,8 @@ from graphprox.datasets.source import cache_directory
 
 
 @pytest.fixture
-def published(tmp_path, monkeypatch):
-    """A small Texas where the loader looks for it."""
+def mirror(tmp_path, monkeypatch):
+    """A small copy of Texas at the address from which the loader downloads."""
     site = tmp_path / "site"
     (site / "new_data" / "texas").mkdir(parents=True)
     (site / "splits").mkdir()
@@ -28,49 +28,49 @@ def published(tmp_path, monkeypatch):
     return site
 
 
-def test_missing_files_are_downloaded_once(no_data, published):
+def test_missing_files_are_downloaded_once(no_data, mirror):
     dataset = load_dataset("Texas")
     assert dataset.graph.edge_index.tolist() == [[0, 2], [1, 3]]
     assert dataset.graph.x.toarray().tolist() == [[1, 1, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0]]
     assert len(dataset.splits["public"]) == 10
-    shutil.rmtree(published)
+    shutil.rmtree(mirror)
     assert np.array_equal(load_dataset("Texas").graph.edge_index, dataset.graph.edge_index)
     assert (no_data / "texas" / "raw" / "out1_graph_edges.txt").exists()
 
 
-def test_pyg_data_sets_are_downloaded_once(no_data, published):
+def test_pyg_data_sets_are_downloaded_once(no_data, mirror):
     dataset = load_dataset("pyg:WebKB:Texas")
     assert dataset.graph.edge_index.tolist() == [[0, 2], [1, 3]]
-    shutil.rmtree(published)
+    shutil.rmtree(mirror)
     assert len(load_dataset("pyg:WebKB:Texas").splits["public"]) == 10
 
 
 @pytest.mark.parametrize("name", ["Texas", "pyg:WebKB:Texas"])
-def test_an_incomplete_download_is_removed(no_data, published, name):
-    (published / "splits" / "texas_split_0.6_0.2_9.npz").unlink()
+def test_an_incomplete_download_is_removed(no_data, mirror, name):
+    (mirror / "splits" / "texas_split_0.6_0.2_9.npz").unlink()
     with pytest.raises(DatasetError, match="is not available and cannot be downloaded"):
         load_dataset(name)
     assert not [path for path in no_data.rglob("*") if path.is_file()]
 
 
-def test_without_network_the_error_names_both_solutions(no_data, published, tmp_path):
-    shutil.rmtree(published)
+def test_without_network_the_error_names_both_solutions(no_data, mirror, tmp_path):
+    shutil.rmtree(mirror)
     (tmp_path / "elsewhere").mkdir()
     with pytest.raises(
         DatasetError,
-        match="connect to the network, or set --data or GRAPHPROX_DATA to a directory that contains texas/raw",
+        match="connect to the network, or set data or GRAPHPROX_DATA to a directory that contains texas/raw",
     ) as caught:
         load_dataset("Texas", data=tmp_path / "elsewhere")
     assert "not in" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_the_data_directory_has_priority_over_the_cache(no_data, published, tmp_path):
+def test_the_data_directory_has_priority_over_the_cache(no_data, mirror, tmp_path):
     load_dataset("Texas")
-    at_hand = tmp_path / "at hand" / "texas" / "raw"
-    shutil.copytree(no_data / "texas" / "raw", at_hand)
-    (at_hand / "out1_graph_edges.txt").write_text("node_id\tnode_id\n3\t0\n")
-    assert load_dataset("Texas", data=tmp_path / "at hand").graph.edge_index.tolist() == [[3], [0]]
+    raw = tmp_path / "data" / "texas" / "raw"
+    shutil.copytree(no_data / "texas" / "raw", raw)
+    (raw / "out1_graph_edges.txt").write_text("node_id\tnode_id\n3\t0\n")
+    assert load_dataset("Texas", data=tmp_path / "data").graph.edge_index.tolist() == [[3], [0]]
     assert load_dataset("Texas").graph.num_edges == 2
 
 

@@ -19,7 +19,7 @@ READERS, WRITERS, CLIQUE, STAR, RING = (0, 1), (2, 3), 4, 5, 6
 
 
 def accuracy(*descriptors, y, classes=range(7)):
-    """Accuracy in percent of logistic regressions trained on 10 % of the nodes, on 80 %, averaged over ten splits."""
+    """Return the mean accuracy in percent of logistic regressions trained on 10 % of the nodes, over ten splits."""
     z = StandardScaler().fit_transform(np.column_stack(descriptors))
     tenth, right = len(y) // 10, []
     for seed in range(10):
@@ -76,7 +76,7 @@ def graph():
 
 
 @pytest.fixture(scope="module")
-def seen(graph):
+def proximities(graph):
     return {
         "features": graph.x,
         "edges": by_edges(graph),
@@ -85,44 +85,44 @@ def seen(graph):
     }
 
 
-def probe(seen, graph, names):
-    return accuracy(*(seen[name] for name in names.split()), y=graph.y)
+def probe(proximities, graph, names):
+    return accuracy(*(proximities[name] for name in names.split()), y=graph.y)
 
 
 @pytest.mark.parametrize("alone", ["features", "edges", "structure"])
-def test_one_proximity_alone_is_not_enough(graph, seen, alone):
-    assert probe(seen, graph, alone) < 65
+def test_one_proximity_alone_is_not_enough(graph, proximities, alone):
+    assert probe(proximities, graph, alone) < 65
 
 
 @pytest.mark.parametrize(
     "pair", ["features edges", "features edges neighbors", "features structure", "edges structure"]
 )
-def test_accuracy_grows_with_the_number_of_proximities(graph, seen, pair):
-    three = probe(seen, graph, "features edges structure")
+def test_accuracy_grows_with_the_number_of_proximities(graph, proximities, pair):
+    three = probe(proximities, graph, "features edges structure")
     assert three > 92
-    assert 75 < probe(seen, graph, pair) < three - 8
+    assert 75 < probe(proximities, graph, pair) < three - 8
 
 
-def test_edges_are_reflected_in_smoothed_features(graph, seen):
-    assert probe(seen, graph, "features neighbors structure") > 88
+def test_edges_are_reflected_in_smoothed_features(graph, proximities):
+    assert probe(proximities, graph, "features neighbors structure") > 88
     plain = synthetic(style=0.0)  # features without circles
     assert accuracy(plain.x, mean_of_neighbors(plain), by_structure(plain), y=plain.y) > 90
 
 
-def test_smoothed_features_are_not_sufficient(graph, seen):
+def test_smoothed_features_are_not_sufficient(graph, proximities):
     assert 70 < accuracy(smoothed_twice(graph), y=graph.y) < 82
 
 
 def family(descriptors, y, classes):
-    """Accuracy in percent among the classes of one family."""
+    """Return the accuracy in percent among the classes of one family."""
     inside = np.isin(y, classes)
     return accuracy(*(each[inside] for each in descriptors), y=y[inside], classes=classes)
 
 
-def test_each_family_is_classified_by_one_proximity(graph, seen):
-    assert family([seen["edges"]], graph.y, READERS) > 85
-    assert family([seen["features"]], graph.y, WRITERS) > 85
-    assert family([seen["structure"]], graph.y, (CLIQUE, STAR, RING)) > 85
+def test_each_family_is_classified_by_one_proximity(graph, proximities):
+    assert family([proximities["edges"]], graph.y, READERS) > 85
+    assert family([proximities["features"]], graph.y, WRITERS) > 85
+    assert family([proximities["structure"]], graph.y, (CLIQUE, STAR, RING)) > 85
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_each_family_is_classified_by_one_proximity(graph, seen):
         ("features", (CLIQUE, STAR, RING), 33.3),
     ],
 )
-def test_other_proximities_do_not_classify_a_family(graph, seen, blind, classes, chance):
-    assert family([seen[blind]], graph.y, classes) == pytest.approx(chance, abs=8)
+def test_other_proximities_do_not_classify_a_family(graph, proximities, blind, classes, chance):
+    assert family([proximities[blind]], graph.y, classes) == pytest.approx(chance, abs=8)
 
 
 def test_the_accuracies_hold_for_another_seed():
@@ -174,7 +174,7 @@ def test_a_split_of_the_same_seed_does_not_undo_the_shuffle(seed):
         assert len(np.unique(y[order][:100])) == len(np.unique(y[np.argsort(order)][:100])) == 7
 
 
-# -- what every graph keeps -------------------------------------------------------------------------------------------
+# -- invariants -------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=40)
@@ -201,13 +201,13 @@ def test_properties_hold_at_any_size(nodes, edges_per_node, features, homophily,
     assert np.ptp(np.bincount(made.y, minlength=7)) <= 1
     assert made.num_edges == round(nodes * edges_per_node)
     assert made.num_self_loops == made.duplicates == 0
-    assert len(np.unique(made.edge_index[0])) == nodes  # nobody is alone
+    assert len(np.unique(made.edge_index[0])) == nodes  # no node is isolated
     assert not made.directed
     assert made.class_names == CLASS_NAMES
 
 
 def groups_of(graph, label):
-    """The degrees inside each group of a class, sorted."""
+    """Return the sorted degrees inside each group of a class."""
     members = np.flatnonzero(graph.y == label)
     inside = graph.to_scipy()[members][:, members]
     count, group = connected_components(inside, directed=False)
@@ -249,7 +249,7 @@ def test_large_graphs_are_supported():
     made = synthetic(nodes=100_000, edges_per_node=10, features=8)
     assert made.num_edges == 1_000_000
     assert np.bincount(made.edge_index[0], minlength=100_000).min() >= 1
-    # What is more goes to readers and writers: the groups stay as they are.
+    # Additional edges belong to readers and writers: the groups do not change.
     assert sum(map(sum, groups_of(made, RING))) == 2 * (made.y == RING).sum()
 
 
@@ -257,11 +257,11 @@ def test_the_densest_graph_with_full_homophily_is_generated():
     assert synthetic(nodes=MIN_NODES, edges_per_node=4.8, homophily=1.0).num_edges == 672
 
 
-# -- what each parameter does -----------------------------------------------------------------------------------------
+# -- parameters -------------------------------------------------------------------------------------------------------
 
 
 def share_of_own_topic(graph, who):
-    """Of the links of readers with ``who``, those within a topic."""
+    """Return the share of the links between readers and ``who`` that are within a topic."""
     a, b = graph.y[graph.edge_index]
     counted = np.isin(a, READERS) & np.isin(b, who)
     return (a % 2 == b % 2)[counted].mean()
@@ -295,7 +295,7 @@ def test_without_noise_there_are_four_distinct_feature_rows():
         ({"nodes": 200.0}, "nodes must be an integer .*; got 200.0"),
         ({"nodes": True}, "nodes must be an integer .*; got True"),
         ({"features": 3}, "features must be an integer of at least 4.*; got 3"),
-        ({"random_state": -1}, "random_state must be an integer of at least 0.*; got -1"),
+        ({"random_state": -1}, "random_state must be a non-negative integer.*; got -1"),
         ({"homophily": 1.01}, "homophily must be between 0 and 1; got 1.01"),
         ({"homophily": float("nan")}, "homophily must be between 0 and 1; got nan"),
         ({"noise": -0.1}, "noise must be between 0 and 1000; got -0.1"),
@@ -332,3 +332,12 @@ def test_style_is_the_correlation_within_a_circle():
 def test_style_must_be_a_correlation(style):
     with pytest.raises(ParameterError, match="style must be between 0 and 1"):
         synthetic(style=style)
+
+
+@pytest.mark.parametrize("make", [np.random.RandomState, np.random.default_rng])
+def test_any_random_state_of_scikit_learn_is_accepted(make):
+    generator = make(3)
+    first, second = (synthetic(nodes=140, random_state=generator) for _ in range(2))
+    assert not np.array_equal(first.edge_index, second.edge_index)  # a generator is advanced
+    assert np.array_equal(first.edge_index, synthetic(nodes=140, random_state=make(3)).edge_index)
+    assert synthetic(nodes=140, random_state=None).num_nodes == 140

@@ -10,17 +10,17 @@ from graphprox import synthetic
 
 
 @pytest.fixture(scope="session")
-def smoothed():
-    """A function that embeds a graph by an untrained encoder: smoothed features, random weights, ReLU."""
+def embed_untrained():
+    """Function that embeds a graph by an untrained encoder: smoothed features, random weights, ReLU."""
 
-    def smoothed(graph, width):
+    def embed_untrained(graph, n_components):
         adjacency = graph.to_scipy() + sp.eye_array(graph.num_nodes)
         mean = sp.diags_array(1 / adjacency.sum(axis=1)) @ adjacency
         rows = mean @ (mean @ graph.x)
-        weight = np.random.default_rng(0).normal(size=(graph.num_features, width))
+        weight = np.random.default_rng(0).normal(size=(graph.num_features, n_components))
         return np.maximum(np.asarray(rows @ weight), 0).astype(np.float32)
 
-    return smoothed
+    return embed_untrained
 
 
 @pytest.fixture(scope="session")
@@ -29,8 +29,8 @@ def graph():
 
 
 @pytest.fixture(scope="session")
-def embedding(graph, smoothed):
-    return smoothed(graph, 24)
+def embedding(graph, embed_untrained):
+    return embed_untrained(graph, 24)
 
 
 @pytest.fixture(scope="session")

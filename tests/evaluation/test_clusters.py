@@ -82,9 +82,17 @@ def test_two_classes_and_a_valid_random_state_are_required(graph):
         score_clusters(graph.x, np.full(graph.num_nodes, -1))
     with pytest.raises(GraphError, match="got 1"):
         score_clusters(graph.x, np.zeros(graph.num_nodes, int))
-    for random_state in (-1, 2**32, 0.5, True):
-        with pytest.raises(ParameterError, match="random_state must be an integer between 0 and"):
+    for random_state in (-1, 0.5, True):
+        with pytest.raises(ParameterError, match="random_state must be a non-negative integer"):
             score_clusters(graph.x, graph.y, random_state=random_state)
+    with pytest.raises(ParameterError, match="random_state of k-means must be between 0 and"):
+        score_clusters(graph.x, graph.y, random_state=2**32)
+
+
+def test_any_random_state_of_scikit_learn_is_accepted(graph):
+    for make in (np.random.RandomState, np.random.default_rng):
+        assert clustering(graph, graph.x, random_state=make(3)) == clustering(graph, graph.x, random_state=make(3))
+    assert clustering(graph, graph.x, random_state=None).nmi > 0
 
 
 def test_graph_data_set_and_embedding_give_the_same_scores(graph, embedding, order):

@@ -1,4 +1,4 @@
-"""The probe of DGI's code against a layer of torch, and its laws."""
+"""The probe of DGI's code against a layer of torch, and its invariances."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_scores_equal_those_of_a_torch_layer(graph, embedding, epochs):
     assert (found.val_accuracy, found.accuracy) == pytest.approx(expected)
 
 
-def test_nodes_of_a_class_without_training_nodes_count_as_errors(graph, embedding):
+def test_nodes_of_a_class_without_training_nodes_are_errors(graph, embedding):
     split = random_split(graph, random_state=0)
     labels = graph.y.copy()
     labels[np.concatenate([split.val[:5], split.test[:5]])] = 99

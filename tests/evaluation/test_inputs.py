@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 from graphprox import ParameterError
-from graphprox.evaluation._inputs import normalize_rows
 from graphprox.evaluation.clusters import score_clusters
 from graphprox.evaluation.dgi_probe import DGIProbe
 from graphprox.evaluation.grace_probe import GRACEProbe, grace_split
+from graphprox.evaluation.inputs import normalize_rows
 from graphprox.evaluation.links import score_pairs
 from graphprox.evaluation.probe import LinearProbe
 from graphprox.evaluation.retrieval import score_neighbors

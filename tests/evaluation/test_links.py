@@ -13,7 +13,7 @@ from graphprox.evaluation.links import score_pairs
 
 
 def pairwise_auc(positive, negative):
-    """Probability that an edge scores higher than a non-edge, where a tie counts half."""
+    """Probability that an edge scores higher than a non-edge, where a tie has weight one half."""
     return np.mean([(a > b) + (a == b) / 2 for a in positive for b in negative])
 
 
@@ -40,7 +40,7 @@ def split(graph):
 
 
 def test_scores_are_invariant_to_a_common_scale(split, embedding):
-    """Also where the sigmoid of all inner products rounds to 1."""
+    """This includes scales at which the sigmoid of all inner products rounds to 1."""
     small, large = (
         score_pairs(scale * embedding.astype(np.float64), split.test_edges, split.test_non_edges) for scale in (1, 1000)
     )
@@ -107,3 +107,10 @@ def test_a_graph_is_split_by_random_state_and_shares(graph, embedding, order):
     shuffled = Embedding(embedding[order], ids=graph.ids[order])
     assert link_prediction(graph, shuffled, random_state=3, val=0.1, test=0.2) == expected
     assert link_prediction(graph, embedding, random_state=4, val=0.1, test=0.2) != expected
+
+
+def test_any_random_state_of_scikit_learn_is_accepted(graph):
+    for make in (np.random.RandomState, np.random.default_rng):
+        first, second = (link_prediction(graph, graph.x, random_state=make(3)) for _ in range(2))
+        assert first == second
+    assert 0 < link_prediction(graph, graph.x, random_state=None).auc < 1

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
 from graphprox import Dataset, GraphError, NodeSplit, ParameterError, load, random_split, synthetic
+from graphprox._utils.defaults import ProtocolName
 from graphprox.evaluation import PROTOCOLS, get_protocol
 from graphprox.evaluation.dgi_probe import DGIProbe
 from graphprox.evaluation.grace_probe import GRACEProbe, grace_split
@@ -20,6 +23,10 @@ def parts(splits):
 def dataset():
     graph = synthetic(nodes=200)
     return Dataset("two", graph, {"public": (NodeSplit([0, 1], [2], [3]), NodeSplit([3], [1], [0, 2]))})
+
+
+def test_names_on_the_command_line_are_those_of_the_protocols():
+    assert get_args(ProtocolName) == tuple(PROTOCOLS)
 
 
 def test_each_protocol_has_the_probe_of_its_origin():
@@ -80,7 +87,7 @@ def test_n_splits_must_be_a_positive_integer(dataset, name, n_splits):
         ("compat", "it is now called 'grace'"),
         ("descent", "it is now called 'dgi'"),
         ("rnadom", "did you mean 'random'?"),
-        ("x", "there are random, public, grace, dgi"),
+        ("x", "valid names are random, public, grace, dgi"),
     ],
 )
 def test_an_unknown_protocol_is_an_error_that_names_the_right_one(name, hint):

@@ -35,7 +35,7 @@ def test_scores_agree_with_nearest_neighbor_search(graph, embedding):
     near = nearest(embedding, np.arange(graph.num_nodes), k=10).nodes
     alike = graph.y[near] == graph.y[:, None]
     found = similarity(graph, embedding)
-    # Of tied nodes, `nearest` returns the first ones, and Sim@k counts a share of each.
+    # Of tied nodes, `nearest` returns the first ones, and Sim@k weights all of them equally.
     assert found.values == pytest.approx([alike[:, :5].mean(), alike.mean()], abs=0.002)
 
 
@@ -90,3 +90,9 @@ def test_graph_data_set_and_embedding_give_the_same_scores(graph, embedding, ord
     shuffled = Embedding(embedding[order], ids=graph.ids[order])
     assert similarity(Dataset("a graph", graph), shuffled, ks=[3]) == expected
     assert expected.to_dict() == {"sim@3": expected[3]}
+
+
+@pytest.mark.parametrize("ks", [[], 5, np.int64(5), ()])
+def test_ks_must_be_a_list_of_numbers(graph, ks):
+    with pytest.raises(ParameterError, match="ks must be a list of one or more numbers of neighbors"):
+        similarity(graph, graph.x, ks=ks)

@@ -1,4 +1,4 @@
-"""A small graph, recipes that train fast, and the result of a training as bytes."""
+"""A small graph, recipes that train fast, and the result of a training run as bytes."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ AUGMENTED = SMALL.merged(
 
 @pytest.fixture(scope="session")
 def small():
-    """FT-GCL with attention and a head, but small."""
+    """A small recipe of FT-GCL with attention and a head."""
     return SMALL
 
 
 @pytest.fixture(scope="session")
-def augmented():
-    """What FT-GCL does not use: augmentations, the sum of pairs, the contrast of nodes."""
+def augmented_recipe():
+    """A recipe of what FT-GCL does not use: augmentations, the sum of pairs, the contrast of nodes."""
     return AUGMENTED
 
 
@@ -62,7 +62,7 @@ def rankings(graph):
 
 @dataclass(frozen=True)
 class Trained:
-    """The result of a training, for comparison byte by byte."""
+    """The result of a training run, for comparison byte by byte."""
 
     weights: bytes
     vectors: bytes
@@ -85,5 +85,5 @@ def run(graph, rankings):
 
 @pytest.fixture(scope="session")
 def uninterrupted(run):
-    """The result of a training without checkpoints and interruptions."""
+    """The result of a training run without checkpoints and interruptions."""
     return cache(run)

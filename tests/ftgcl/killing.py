@@ -2,8 +2,8 @@
 
     python killing.py FOLDER RUNS SEED
 
-Tests run this as a process of its own: it forks, which is only safe while it has one thread. It prints JSON: how many
-processes were killed, how many of them while training, and in what a result differs from an uninterrupted training.
+Tests run this in a separate process: it forks, which is only safe while it has one thread. It prints JSON: how many
+processes were killed, how many of them during training, and how results differ from an uninterrupted training run.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def trained_epochs(folder: Path) -> list[int]:
 
 
 def find_differences(folder: Path, expected: Path) -> list[str]:
-    """Return in what a folder differs from that of an uninterrupted training."""
+    """Return the differences of a folder from that of an uninterrupted training run."""
     found = [
         f"{folder.name}: {name} differs"
         for name in ("embedding.npy", "weights.safetensors", "recipe.toml", "about.json")

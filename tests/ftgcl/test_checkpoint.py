@@ -1,4 +1,4 @@
-"""Checkpoints: a resumed training gives the same bytes as an uninterrupted one."""
+"""Checkpoints: a resumed training run gives the same bytes as an uninterrupted one."""
 
 from __future__ import annotations
 
@@ -20,13 +20,19 @@ import torch
 
 from graphprox import Graph, ParameterError, ReadError, WriteError
 from graphprox.errors import DamagedCheckpointWarning
-from graphprox.ftgcl.checkpoint import Checkpoint, Checkpoints, load_verified_tensors, read_sealed, seal
+from graphprox.ftgcl.checkpoint import (
+    Checkpoint,
+    Checkpoints,
+    dump_with_checksum,
+    load_verified_tensors,
+    read_with_checksum,
+)
 from graphprox.ftgcl.trainer import train
 from graphprox.graph.checksum import graph_checksum
 
 
 class StopError(Exception):
-    """Stops a training that is resumed later."""
+    """Stops a training run that is resumed later."""
 
 
 def stop_at(epoch):
@@ -38,15 +44,15 @@ def stop_at(epoch):
 
 
 @pytest.fixture
-def stopped(run, tmp_path):
+def train_until(run, tmp_path):
     """Train in ``tmp_path`` until an epoch, with a checkpoint every 3: those of epochs 3 and 6 by default."""
 
-    def stopped(recipe, *, epoch=8):
+    def train_until(recipe, *, epoch=8):
         with pytest.raises(StopError):
             run(recipe, checkpoints=tmp_path, checkpoint_every=3, callbacks=[stop_at(epoch)])
         return tmp_path
 
-    return stopped
+    return train_until
 
 
 def names(folder):
@@ -61,8 +67,8 @@ def files(*epochs):
 
 
 @pytest.mark.parametrize("epoch", [4, 5, 6, 9])
-def test_resumed_training_gives_the_same_bytes(run, uninterrupted, recipe, stopped, epoch):
-    folder = stopped(recipe, epoch=epoch)
+def test_resumed_training_gives_the_same_bytes(run, uninterrupted, recipe, train_until, epoch):
+    folder = train_until(recipe, epoch=epoch)
     epochs = []
     resumed = run(recipe, checkpoints=folder, resume=True, callbacks=[lambda log: epochs.append(log.epoch)])
     assert epochs == list(range((epoch - 1) // 3 * 3 + 1, 11))
@@ -99,8 +105,8 @@ def test_last_two_checkpoints_are_kept(run, small, tmp_path):
     assert names(tmp_path) == files(9, 10)
 
 
-def test_training_starts_again_without_resume(run, uninterrupted, small, stopped):
-    folder = stopped(small)
+def test_training_starts_again_without_resume(run, uninterrupted, small, train_until):
+    folder = train_until(small)
     epochs = []
     assert run(small, checkpoints=folder, callbacks=[lambda log: epochs.append(log.epoch)]) == uninterrupted(small)
     assert epochs == list(range(1, 11))
@@ -111,14 +117,14 @@ def test_resume_without_a_checkpoint_starts_from_the_beginning(run, uninterrupte
     assert run(small, checkpoints=tmp_path / "new", resume=True) == uninterrupted(small)
 
 
-def test_labels_do_not_matter_to_a_checkpoint(graph, rankings, small, uninterrupted, stopped):
-    folder = stopped(small)
+def test_labels_do_not_affect_checkpoints(graph, rankings, small, uninterrupted, train_until):
+    folder = train_until(small)
     relabeled = graph.with_labels(np.zeros(graph.num_nodes, int))
     _, losses = train(relabeled, rankings, small, checkpoints=folder, resume=True)
     assert tuple(losses) == uninterrupted(small).losses
 
 
-def test_training_of_no_epochs_leaves_no_checkpoint(run, small, tmp_path):
+def test_training_for_zero_epochs_writes_no_checkpoint(run, small, tmp_path):
     none = small.merged({"epochs": 0})
     assert run(none, checkpoints=tmp_path, resume=True) == run(none)
     assert names(tmp_path) == []
@@ -127,27 +133,27 @@ def test_training_of_no_epochs_leaves_no_checkpoint(run, small, tmp_path):
 # -- damage ---------------------------------------------------------------------------------------------------------
 
 
-def flipped(path):
+def flip_bit(path):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
 
 
-def changed(path, **fields):
+def change_fields(path, **fields):
     path.write_text(json.dumps(json.loads(path.read_text()) | fields))
 
 
 DAMAGES = {
     "truncated tensors": ("safetensors", lambda path: path.write_bytes(path.read_bytes()[:-40])),
     "empty tensors": ("safetensors", lambda path: path.write_bytes(b"")),
-    "flipped bit in the tensors": ("safetensors", flipped),
+    "flipped bit in the tensors": ("safetensors", flip_bit),
     "missing tensors": ("safetensors", Path.unlink),
     "truncated description": ("json", lambda path: path.write_bytes(path.read_bytes()[:-40])),
     "empty description": ("json", lambda path: path.write_bytes(b"")),
-    "flipped bit in the recipe": ("json", flipped),
-    "another graph's checksum": ("json", lambda path: changed(path, graph="0" * 64)),
-    "another epoch": ("json", lambda path: changed(path, epoch=7)),
-    "another format": ("json", lambda path: changed(path, format=1)),
+    "flipped bit in the recipe": ("json", flip_bit),
+    "another graph's checksum": ("json", lambda path: change_fields(path, graph="0" * 64)),
+    "another epoch": ("json", lambda path: change_fields(path, epoch=7)),
+    "another format": ("json", lambda path: change_fields(path, format=1)),
     "no format": ("json", lambda path: path.write_text("{}")),
     "a list": ("json", lambda path: path.write_text("[1, 2]")),
     "not UTF-8": ("json", lambda path: path.write_bytes(b"\xff\xfe\x00")),
@@ -175,21 +181,21 @@ def resume_with_warnings(run, *arguments, **options):
     return result, [str(each.message) for each in caught]
 
 
-def test_damaged_checkpoint_is_named_and_an_older_one_is_used(run, uninterrupted, small, stopped, damage):
-    folder = stopped(small)
+def test_damaged_checkpoint_is_named_and_an_older_one_is_used(run, uninterrupted, small, train_until, damage):
+    folder = train_until(small)
     name = damage(folder, 6)
     epochs = []
     result, (message,) = resume_with_warnings(
         run, small, checkpoints=folder, checkpoint_every=3, callbacks=[lambda log: epochs.append(log.epoch)]
     )
-    assert message.startswith(f"{folder / name} is damaged: ")
+    assert message.startswith((f"{folder / name} is damaged: ", f"{folder / name} must have format 2; "))
     assert message.endswith(": trying an older checkpoint")
     assert epochs == list(range(4, 11))
     assert result == uninterrupted(small)
 
 
-def test_training_starts_again_if_all_checkpoints_are_damaged(run, uninterrupted, small, stopped, damage):
-    folder = stopped(small)
+def test_training_starts_again_if_all_checkpoints_are_damaged(run, uninterrupted, small, train_until, damage):
+    folder = train_until(small)
     damaged = [damage(folder, epoch) for epoch in (6, 3)]
     epochs = []
     result, messages = resume_with_warnings(
@@ -200,10 +206,10 @@ def test_training_starts_again_if_all_checkpoints_are_damaged(run, uninterrupted
     assert result == uninterrupted(small)
 
 
-def test_damaged_checkpoint_is_removed_in_favor_of_a_new_one(run, uninterrupted, small, stopped):
-    folder = stopped(small)
+def test_damaged_checkpoint_is_replaced_by_a_new_one(run, uninterrupted, small, train_until):
+    folder = train_until(small)
     for path in folder.glob("*.safetensors"):
-        flipped(path)
+        flip_bit(path)
 
     with pytest.raises(StopError), pytest.warns(DamagedCheckpointWarning):
         run(small, checkpoints=folder, resume=True, checkpoint_every=1, callbacks=[stop_at(2)])
@@ -212,8 +218,8 @@ def test_damaged_checkpoint_is_removed_in_favor_of_a_new_one(run, uninterrupted,
     assert (result, messages) == (uninterrupted(small), [])
 
 
-def test_partial_files_of_a_killed_process_are_removed(run, uninterrupted, small, stopped):
-    folder = stopped(small)
+def test_partial_files_of_a_killed_process_are_removed(run, uninterrupted, small, train_until):
+    folder = train_until(small)
     left = [".epoch-00000008.safetensors.a1b2.part", ".epoch-00000008.json.a1b2.part", "epoch-00000008.safetensors"]
     for name in left:
         (folder / name).write_bytes(b"half")
@@ -233,23 +239,23 @@ def test_file_without_tensors_is_damaged_even_if_its_checksum_matches(tmp_path):
 def test_changed_description_is_detected(tmp_path):
     path = tmp_path / "about.json"
     about = {"format": 1, "name": "ä", "size": 3, "nested": {"b": 1, "a": [1.5, None]}}
-    path.write_text(seal(about))
-    assert read_sealed(path, 1) == about
+    path.write_text(dump_with_checksum(about))
+    assert read_with_checksum(path, 1) == about
     whole = path.read_bytes()
     for place in range(len(whole)):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        with pytest.raises(ReadError, match=r"about.json is damaged: "):
-            read_sealed(path, 1)
+        with pytest.raises(ReadError, match=r"about.json (is damaged: |must have format 1; it has 0)"):
+            read_with_checksum(path, 1)
 
 
 # -- checkpoints of another training --------------------------------------------------------------------------------
 
 
-def test_checkpoint_of_another_graph_is_refused(graph, rankings, small, stopped):
-    folder = stopped(small)
+def test_checkpoint_of_another_graph_is_rejected(graph, rankings, small, train_until):
+    folder = train_until(small)
     x = graph.x.copy()
     x[0, 0] += 1
-    with pytest.raises(ParameterError, match=r"epoch-00000006.safetensors is of another graph: pass the same one, or"):
+    with pytest.raises(ParameterError, match=r"epoch-00000006.safetensors is of another one: pass that graph, or"):
         train(graph.with_features(x), rankings, small, checkpoints=folder, resume=True)
     assert names(folder) == files(3, 6)
 
@@ -266,20 +272,20 @@ def test_checkpoint_of_another_graph_is_refused(graph, rankings, small, stopped)
         ({"normalize": "none"}, "normalize"),
     ],
 )
-def test_checkpoint_of_another_recipe_is_refused(run, small, stopped, changes, differing):
-    folder = stopped(small)
+def test_checkpoint_of_another_recipe_is_rejected(run, small, train_until, changes, differing):
+    folder = train_until(small)
     with pytest.raises(ParameterError) as refused:
         run(small.merged(changes), checkpoints=folder, resume=True)
     message = str(refused.value)
     named = message.partition("differs in ")[2].partition(":")[0]
     assert sorted(named.split(", ")) == sorted(differing.split(", "))
-    assert message.endswith(": pass the same settings, or leave out --resume to start again")
+    assert message.endswith(": pass those settings, or set resume=False to start again")
     assert names(folder) == files(3, 6)
 
 
-def test_fewer_epochs_than_were_trained_are_refused(run, small, stopped):
-    folder = stopped(small)
-    with pytest.raises(ParameterError, match=r"epochs must be at least 6 to continue .*; got 5: leave out --resume"):
+def test_fewer_epochs_than_were_trained_are_rejected(run, small, train_until):
+    folder = train_until(small)
+    with pytest.raises(ParameterError, match=r"epochs must be at least 6 to continue .*; got 5: set resume=False"):
         run(small.merged({"epochs": 5}), checkpoints=folder, resume=True)
     assert run(small.merged({"epochs": 6}), checkpoints=folder, resume=True).losses
 
@@ -310,8 +316,8 @@ def limited_file_size(size):
 
 
 @pytest.mark.parametrize("size", [0, 100, 5_000])
-def test_full_disk_leaves_the_older_checkpoints(run, uninterrupted, small, stopped, size):
-    folder = stopped(small)
+def test_full_disk_leaves_the_older_checkpoints(run, uninterrupted, small, train_until, size):
+    folder = train_until(small)
     assert all(path.stat().st_size > size for path in folder.glob("*.safetensors"))
     with pytest.raises(WriteError, match=os.strerror(errno.EFBIG)) as refused, limited_file_size(size):
         run(small, checkpoints=folder, resume=True, checkpoint_every=1)
@@ -320,7 +326,7 @@ def test_full_disk_leaves_the_older_checkpoints(run, uninterrupted, small, stopp
     assert run(small, checkpoints=folder, resume=True) == uninterrupted(small)
 
 
-def test_folder_that_cannot_be_created_is_refused_before_the_first_epoch(run, small, tmp_path):
+def test_folder_that_cannot_be_created_is_rejected_before_the_first_epoch(run, small, tmp_path):
     (tmp_path / "file").write_text("in the way")
     logs = []
     with pytest.raises(WriteError, match="file/checkpoints must be a folder that can be written to: Not a directory"):

@@ -1,4 +1,7 @@
-"""The estimators of the FT-GCL family, beyond the laws of all methods in tests/contracts."""
+"""The estimators of the FT-GCL family, beyond the laws of all methods in tests/contracts.
+
+Covers graphprox.ftgcl.base, graphprox.ftgcl.grace and graphprox.ftgcl.untrained.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,13 @@ from graphprox import (
     load,
     synthetic,
 )
-from graphprox.ftgcl.estimators import FIELDS, ContrastiveEmbedder
+from graphprox._utils.toml import nest
+from graphprox.ftgcl.base import ContrastiveEmbedder
 from graphprox.ftgcl.fit import fit_recipe
+from graphprox.ftgcl.overrides import FIELDS
 from graphprox.ftgcl.trainer import EpochLog
-from graphprox.methods.base import METHODS
+from graphprox.methods import METHODS
+from graphprox.nn.encoders import ENCODERS
 
 FAMILY = {name: kind for name, kind in METHODS.items() if issubclass(kind, ContrastiveEmbedder)}
 ALL_PRESETS = [(name, preset) for name, kind in FAMILY.items() for preset in kind.preset_names()]
@@ -79,13 +85,33 @@ def test_parameters_set_the_fields_of_the_recipe():
     assert recipe == Recipe().with_overrides(expected)
 
 
-def test_parameter_takes_precedence_over_an_override():
-    recipe = FTGCL(n_components=9, overrides={"encoder.n_components": 10, "encoder.jumping": "concat"}).recipe()
-    assert (recipe.encoder.n_components, recipe.encoder.jumping) == (9, "concat")
+@pytest.mark.parametrize(("parameter", "field"), FIELDS.items())
+def test_override_of_a_field_with_a_parameter_is_rejected(parameter, field):
+    value = FTGCL().get_params()[parameter]
+    message = rf"^overrides must not contain '{field}'; got .*: use the parameter {parameter}$"
+    for overrides in ({field: value}, nest(field, value)):
+        with pytest.raises(ParameterError, match=message):
+            FTGCL(overrides=overrides).recipe()
 
 
-def test_override_applies_where_the_parameter_has_its_default():
-    assert FTGCL(overrides={"encoder.n_components": 10}).recipe().encoder.n_components == 10
+def test_fields_by_name_are_parameters_or_else_overrides():
+    made = graphprox.method("ft-gcl", **{"encoder.n_components": 512, "views": {"k_max": 4, "undirected": True}})
+    assert repr(made) == "FTGCL(k_max=4, n_components=512, overrides={'views.undirected': True})"
+    assert FTGCL.from_preset("Cora", views={"k_max": 4}).k_max == 4
+
+
+def test_field_that_equals_its_default_takes_precedence_over_the_preset_of_a_data_set():
+    fields = {"encoder.name": "gcn", "encoder.residual": False}
+    texas = Dataset("Texas", ring())
+    expected = FTGCL.from_preset("Texas", **fields)
+    assert expected.encoder == "gcn"
+    assert graphprox.method("ft-gcl", **fields).resolve_preset(texas).settings() == expected.settings()
+    assert graphprox.method("ft-gcl", dataset="Texas", **fields).settings() == expected.settings()
+
+
+def test_encoder_that_is_not_hashable_is_rejected():
+    with pytest.raises(ParameterError, match=r"^encoder must be one of .*; got \['gcn'\]$"):
+        FTGCL(encoder=["gcn"]).fit(ring())
 
 
 @pytest.mark.parametrize(("name", "preset"), ALL_PRESETS)
@@ -116,12 +142,15 @@ def test_estimator_of_any_recipe_has_its_settings(name):
     ("parameters", "message"),
     [
         ({"n_components": -5}, r"^n_components must be a positive integer; got -5$"),
-        ({"temperature": 0}, r"^objective\.temperature must be a positive, finite number; got 0$"),
-        ({"encoder": "gta"}, r"^encoder must be one of gat, gcn, gin, mlp, sage; got 'gta'$"),
+        ({"temperature": 0}, r"^temperature must be a finite number above 0; got 0$"),
+        ({"encoder": "gta"}, rf"^encoder must be one of {', '.join(ENCODERS)}; got 'gta'$"),
         ({"preset": "cora"}, r"^FT-GCL has no preset 'cora'; did you mean 'Cora'\?$"),
-        ({"preset": None}, r"^FT-GCL has no preset None; there are auto, default"),
+        ({"preset": None}, r"^FT-GCL has no preset None; valid names are auto, default"),
         ({"overrides": {"head.out_chanels": 3}}, r"^recipe has no field 'head\.out_chanels'; did you mean 'head\.out"),
-        ({"overrides": {"encoder.width": 3}}, r"^recipe has no field 'encoder\.width'; it is encoder\.n_components"),
+        (
+            {"overrides": {"encoder.width": 3}},
+            r"^recipe has no field 'encoder\.width'; it was renamed to encoder\.n_components",
+        ),
         ({"overrides": ["epochs=3"]}, r"^overrides must map fields .* got \['epochs=3'\]$"),
         ({"overrides": {"random_state": 3}}, r"^overrides must not contain 'random_state'; got 3: set the parameter"),
         ({"overrides": {"method": "grace"}}, r"^overrides must not contain 'method'; got 'grace': use the class"),
@@ -130,7 +159,7 @@ def test_estimator_of_any_recipe_has_its_settings(name):
         ({"checkpoint_every": 0}, r"^checkpoint_every must be a positive integer; got 0$"),
     ],
 )
-def test_wrong_parameter_is_refused_by_fit(parameters, message):
+def test_invalid_parameter_is_rejected_by_fit(parameters, message):
     estimator = FTGCL(**parameters)
     with pytest.raises(ParameterError, match=message):
         estimator.fit(ring())
@@ -145,16 +174,15 @@ def test_explicit_value_takes_precedence_over_the_preset_even_if_it_is_the_defau
     assert FTGCL.from_preset("Cora", epochs=default).epochs == default
     assert graphprox.method("ft-gcl", dataset="Cora", epochs=default).epochs == default
     assert FTGCL.from_preset("Cora", **{"encoder.name": "gcn"}).encoder == "gcn"
-    assert FTGCL.from_preset("Cora", overrides={"encoder.name": "gcn"}).encoder == "gcn"
 
 
 def test_value_that_differs_from_the_default_takes_precedence_over_the_preset():
-    assert FTGCL(preset="Cora", epochs=5)._with_preset(None).recipe() == FTGCL.from_preset("Cora", epochs=5).recipe()
-    both = FTGCL(preset="Texas", encoder="gat", overrides={"encoder.heads": 4})._with_preset(None).recipe()
+    assert FTGCL(preset="Cora", epochs=5).resolve_preset().recipe() == FTGCL.from_preset("Cora", epochs=5).recipe()
+    both = FTGCL(preset="Texas", encoder="gat", overrides={"encoder.heads": 4}).resolve_preset().recipe()
     assert (both.encoder.name, both.encoder.heads, both.encoder.num_layers) == ("gat", 4, 1)
 
 
-def test_parameters_outside_of_the_recipe_are_kept_beside_a_preset():
+def test_preset_does_not_change_parameters_outside_of_the_recipe():
     made = FTGCL.from_preset("Cora", device="cpu", random_state=3, cache=False, verbose=True)
     assert (made.device, made.random_state, made.cache, made.verbose) == ("cpu", 3, False, True)
     assert FTGCL.from_preset("Cora").random_state == FTGCL().random_state
@@ -181,8 +209,9 @@ def test_embed_prefers_its_parameters_to_the_preset_of_the_data_set(monkeypatch)
 
 
 @pytest.mark.parametrize(("field", "new"), [("steps", "epochs"), ("encoder.width", "encoder.n_components")])
-def test_setting_of_version_0_1_is_answered_with_its_new_name(field, new):
-    with pytest.raises(ParameterError, match=rf"^FT-GCL has no setting '{field}'; it is '{new}' since version 0\.2$"):
+def test_old_name_of_a_setting_is_rejected_with_the_new_name(field, new):
+    message = rf"^FT-GCL has no setting '{field}'; it was renamed to '{new}' in version 0\.2$"
+    with pytest.raises(ParameterError, match=message):
         graphprox.method("ft-gcl", **{field: 3})
 
 
@@ -199,7 +228,7 @@ def test_fit_sets_model_recipe_rankings_and_losses(name):
     assert np.array_equal(embedder.transform(ring()), embedder.vectors_)
 
 
-def test_fit_trains_by_the_recipe():
+def test_fit_uses_the_recipe():
     embedder = small(overrides={"encoder.residual": True}, random_state=3).fit(ring())
     assert embedder.recipe_.random_state == 3
     again = fit_recipe(ring(), embedder.recipe_, cache=False)
@@ -207,12 +236,12 @@ def test_fit_trains_by_the_recipe():
     assert np.array_equal(embedder.loss_curve_, again.losses)
 
 
-def test_untrained_encoder_equals_training_of_no_epochs():
-    expected = FTGCL(overrides={"epochs": 0}, cache=False, random_state=5).fit(ring())
+def test_untrained_encoder_equals_training_for_zero_epochs():
+    expected = FTGCL(epochs=0, cache=False, random_state=5).fit(ring())
     assert np.array_equal(UntrainedEncoder(random_state=5).fit_transform(ring()), expected.vectors_)
 
 
-def test_number_of_components_counts_all_concatenated_layers():
+def test_number_of_components_includes_all_concatenated_layers():
     embedder = small(overrides={"encoder.jumping": "concat"}).fit(ring())
     assert embedder.vectors_.shape == (60, 16)
     assert len(embedder.get_feature_names_out()) == 16
@@ -248,7 +277,7 @@ def test_nodes_far_from_a_change_keep_their_vectors(encoder):
     grown = grown.with_features(np.concatenate([graph.x, rng.normal(size=(6, 5))]))
     embedder = small(encoder=encoder).fit(graph)
     vectors = embedder.transform(grown)
-    # Nodes 0 to 5 have a new neighbor each; two layers see no further than two hops.
+    # Nodes 0 to 5 have a new neighbor each; two layers have a receptive field of two hops.
     far, near = np.arange(8, 58), np.arange(6)
     assert np.abs(vectors[far] - embedder.vectors_[far]).max() <= 1e-5
     assert (np.abs(vectors[near] - embedder.vectors_[near]).max(axis=1) > 1e-4).all()
@@ -329,7 +358,7 @@ def test_resumed_fit_equals_an_uninterrupted_one(tmp_path):
 
 
 @pytest.fixture
-def saved(tmp_path):
+def saved_model(tmp_path):
     """A folder with a model, and its estimator."""
     embedder = small(overrides={"encoder.residual": True}, random_state=3).fit(ring())
     embedder.save(tmp_path / "model")
@@ -352,7 +381,7 @@ def test_loaded_estimator_transforms_as_the_saved_one(name, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "preset"), [("ft-gcl", "default"), ("ft-gcl", "Actor"), ("grace", "PubMed")])
-def test_loaded_estimator_fits_by_the_same_recipe(name, preset, tmp_path):
+def test_loaded_estimator_has_the_same_recipe(name, preset, tmp_path):
     changes = {"schedule": "sum", "encoder.residual": True, "views.feature.k_max": 3}
     embedder = small(name, preset=preset, random_state=9, overrides=changes).fit(ring())
     embedder.save(tmp_path)
@@ -363,8 +392,8 @@ def test_loaded_estimator_fits_by_the_same_recipe(name, preset, tmp_path):
     assert again.vectors_.tobytes() == embedder.vectors_.tobytes()
 
 
-def test_no_file_of_the_folder_is_a_pickle(saved, monkeypatch):
-    folder, embedder = saved
+def test_no_file_of_the_folder_is_a_pickle(saved_model, monkeypatch):
+    folder, embedder = saved_model
     names = {"recipe.toml", "about.json", "metrics.jsonl", "weights.safetensors"}
     assert {path.name for path in folder.iterdir()} == names
 
@@ -376,14 +405,14 @@ def test_no_file_of_the_folder_is_a_pickle(saved, monkeypatch):
     assert np.array_equal(FTGCL.load(folder).transform(ring()), embedder.vectors_)
 
 
-def test_saving_again_replaces_the_model(saved):
-    folder, embedder = saved
+def test_saving_again_replaces_the_model(saved_model):
+    folder, embedder = saved_model
     embedder.set_params(epochs=5).fit(ring()).save(folder)
     assert len(FTGCL.load(folder).loss_curve_) == 5
 
 
-def test_saved_metrics_are_those_of_a_training_with_a_folder(saved, tmp_path):
-    folder, embedder = saved
+def test_saved_metrics_equal_those_of_a_training_run_with_a_folder(saved_model, tmp_path):
+    folder, embedder = saved_model
     fit_recipe(ring(), embedder.recipe_, cache=False, folder=tmp_path / "other")
 
     def lines(path):
@@ -393,26 +422,38 @@ def test_saved_metrics_are_those_of_a_training_with_a_folder(saved, tmp_path):
     assert np.array_equal(FTGCL.load(tmp_path / "other").transform(ring()), embedder.vectors_)
 
 
-def test_class_loads_models_of_its_own_method_only(saved):
+def test_class_loads_models_of_its_own_method_only(saved_model):
     message = r"^GRACE\.load loads models of grace; got one of ft-gcl: call FTGCL\.load$"
     with pytest.raises(ParameterError, match=message):
-        GRACE.load(saved[0])
+        GRACE.load(saved_model[0])
 
 
-def test_subclass_loads_as_itself(saved):
+def test_subclass_loads_as_itself(saved_model):
     class Mine(FTGCL):
         pass
 
-    assert type(Mine.load(saved[0])) is Mine
+    assert type(Mine.load(saved_model[0])) is Mine
 
 
-def test_model_of_an_unknown_method_is_refused(tmp_path):
-    fit_recipe(ring(), small().recipe().merged({"method": "mine"}), cache=False, folder=tmp_path)
-    with pytest.raises(ParameterError, match=r"^a model must be of a method of the FT-GCL family; got 'mine': "):
+def test_recipe_keeps_a_name_of_its_own(tmp_path):
+    recipe = small().recipe().merged({"method": "mine"})
+    assert FTGCL.from_recipe(recipe).recipe() == recipe
+    embedder = FTGCL.from_recipe(recipe, cache=False).fit(ring())
+    embedder.save(tmp_path)
+    for loaded in (FTGCL.load(tmp_path), ContrastiveEmbedder.load(tmp_path)):
+        assert loaded.recipe_.method == "mine"
+        assert np.array_equal(loaded.transform(ring()), embedder.vectors_)
+    with pytest.raises(ParameterError, match=r"^GRACE\.load loads models of grace; got one of mine: call FTGCL\.load$"):
+        GRACE.load(tmp_path)
+
+
+def test_model_of_a_method_outside_of_the_family_is_rejected(tmp_path):
+    fit_recipe(ring(), small().recipe().merged({"method": "dgi"}), cache=False, folder=tmp_path)
+    with pytest.raises(ParameterError, match=r"^a model must be of a method of the FT-GCL family; got 'dgi': "):
         ContrastiveEmbedder.load(tmp_path)
 
 
-def test_folder_without_a_model_is_refused(tmp_path):
+def test_folder_without_a_model_is_rejected(tmp_path):
     with pytest.raises(ReadError, match="must be the folder of a model"):
         FTGCL.load(tmp_path / "none")
 
@@ -422,8 +463,8 @@ def test_unfitted_estimator_cannot_be_saved(tmp_path):
         small().save(tmp_path)
 
 
-def test_model_can_be_loaded_without_its_metrics(saved):
-    folder, embedder = saved
+def test_model_can_be_loaded_without_its_metrics(saved_model):
+    folder, embedder = saved_model
     metrics = folder / "metrics.jsonl"
     metrics.write_text(metrics.read_text()[:-9])  # as a killed process leaves it
     assert FTGCL.load(folder).loss_curve_.tolist() == embedder.loss_curve_[:1].tolist()
@@ -431,7 +472,7 @@ def test_model_can_be_loaded_without_its_metrics(saved):
     assert FTGCL.load(folder).loss_curve_.tolist() == []
 
 
-def test_loaded_model_is_saved_to_the_same_bytes(saved, tmp_path):
-    FTGCL.load(saved[0]).save(tmp_path / "again")
-    for path in saved[0].iterdir():
+def test_loaded_model_is_saved_to_the_same_bytes(saved_model, tmp_path):
+    FTGCL.load(saved_model[0]).save(tmp_path / "again")
+    for path in saved_model[0].iterdir():
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()

@@ -47,9 +47,9 @@ for name in sys.argv[2:]:
 """
 
 
-def test_another_process_gives_the_same_bytes(graph, small, augmented, tmp_path):
-    """Also if the first ranks the views, and the second finds them in the cache."""
-    recipes = {"one.toml": small, "two.toml": augmented}
+def test_another_process_gives_the_same_bytes(graph, small, augmented_recipe, tmp_path):
+    """This includes a second process that finds the rankings of the first in the cache."""
+    recipes = {"one.toml": small, "two.toml": augmented_recipe}
     for name, recipe in recipes.items():
         recipe.write(tmp_path / name)
     printed = []
@@ -95,7 +95,7 @@ def test_result_has_model_vectors_rankings_and_losses(graph, small):
     assert len(result.losses) == small.epochs
 
 
-def test_no_epochs_give_an_untrained_encoder_and_rank_no_view(graph, small):
+def test_zero_epochs_give_an_untrained_encoder_and_rank_no_view(graph, small):
     result = fit_recipe(graph, small.merged({"epochs": 0}), cache=False)
     assert result.vectors.shape == (140, 8)
     assert len(result.losses) == 0
@@ -136,7 +136,7 @@ def test_callbacks_are_called_after_each_epoch_in_order(graph, small):
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
-def test_unavailable_device_is_refused_before_any_work(graph, small, tmp_path):
+def test_unavailable_device_is_rejected_before_any_work(graph, small, tmp_path):
     with pytest.raises(ParameterError, match=r"device must be auto or an available one \(.*\); got 'cuda'"):
         fit_recipe(graph, small, device="cuda", folder=tmp_path / "model")
     assert not (tmp_path / "model").exists()
@@ -215,7 +215,7 @@ def test_partial_files_of_a_killed_process_are_removed(graph, small, tmp_path):
     assert contents(tmp_path).keys() == before
 
 
-def test_diverged_training_leaves_the_older_model(graph, small, tmp_path):
+def test_diverged_training_does_not_change_the_older_model(graph, small, tmp_path):
     fit_recipe(graph, small, cache=False, folder=tmp_path)
     before = contents(tmp_path)
     with pytest.raises(TrainingError, match="in epoch 2"):
@@ -235,7 +235,7 @@ def test_weights_that_give_no_finite_embedding_are_not_saved(graph, small, tmp_p
     assert not (tmp_path / "weights.safetensors").exists()
 
 
-def test_folder_that_cannot_be_written_is_refused_before_any_view_is_ranked(graph, small, tmp_path, monkeypatch):
+def test_folder_that_cannot_be_written_is_rejected_before_any_view_is_ranked(graph, small, tmp_path, monkeypatch):
     monkeypatch.setattr(fit, "rank_view", lambda *_, **__: pytest.fail("a view was ranked"))
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(WriteError, match="file must be a folder that can be written to"):

@@ -1,4 +1,4 @@
-"""Stop signals: a training stops between two epochs, and can be resumed."""
+"""Stop signals: training stops between two epochs, and can be resumed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def handlers():
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_first_signal_is_remembered(number):
+def test_first_signal_is_recorded(number):
     with catch_stop_signals() as stop_signal:
         assert stop_signal.number is None
         send(number)
@@ -117,7 +117,7 @@ def test_training_stops_after_the_epoch_and_can_be_resumed(run, uninterrupted, r
     with pytest.raises(Interrupted) as stopped:
         run(recipe, checkpoints=tmp_path, checkpoint_every=4, callbacks=[send_at(6, number)])
     assert stopped.value.code == code
-    assert str(stopped.value) == "stopped after epoch 6 of 10: --resume continues from there"
+    assert str(stopped.value) == "stopped after epoch 6 of 10: set resume=True to continue from there"
     assert saved_epochs(tmp_path) == [4, 6]
     epochs = []
     resumed = run(recipe, checkpoints=tmp_path, resume=True, callbacks=[lambda log: epochs.append(log.epoch)])

@@ -1,4 +1,4 @@
-"""A training that is killed at any moment can be resumed, and gives the same bytes as an uninterrupted one."""
+"""A training run that is killed at any time can be resumed, and gives the same bytes as an uninterrupted one."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 
 
 @pytest.fixture
-def killing(tmp_path):
+def run_and_kill(tmp_path):
     """Run killing.py, and return what it prints."""
 
-    def killing(runs, *, seed):
+    def run_and_kill(runs, *, seed):
         program = [sys.executable, Path(__file__).with_name("killing.py"), tmp_path, runs, seed]
         environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
         child = subprocess.run([*map(str, program)], capture_output=True, text=True, env=environment, timeout=900)
@@ -24,18 +24,18 @@ def killing(tmp_path):
         print(report)
         return report
 
-    return killing
+    return run_and_kill
 
 
-def test_three_killed_trainings_give_the_same_bytes(killing):
-    report = killing(3, seed=1)
+def test_three_killed_training_runs_give_the_same_bytes(run_and_kill):
+    report = run_and_kill(3, seed=1)
     assert report["differences"] == []
     assert report["runs_midway"] == 3
 
 
 @pytest.mark.slow
-def test_fifty_killed_trainings_give_the_same_bytes(killing):
-    report = killing(50, seed=2)
+def test_fifty_killed_training_runs_give_the_same_bytes(run_and_kill):
+    report = run_and_kill(50, seed=2)
     assert report["differences"] == []
     assert report["runs_midway"] == 50  # each was killed while it trained
     assert report["partial_files"] > 0  # some while a file was written

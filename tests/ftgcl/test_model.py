@@ -61,7 +61,7 @@ def test_sparse_and_dense_features_give_the_same_embedding(graph, small):
     np.testing.assert_allclose(model.embed(dense), model.embed(sparse), rtol=0, atol=1e-6)
 
 
-def test_rows_are_normalized_if_the_recipe_says_so(graph, small):
+def test_rows_are_normalized_according_to_the_recipe(graph, small):
     larger = graph.with_features(graph.x * 3)
     for normalize, is_invariant in (("rows", True), ("none", False)):
         model = Model(small.merged({"normalize": normalize}), num_features=graph.num_features)
@@ -73,7 +73,7 @@ def test_another_graph_with_the_same_features_can_be_embedded(model):
     assert model.embed(other).shape == (200, 8)
 
 
-def test_another_number_of_features_is_refused(model, graph):
+def test_another_number_of_features_is_rejected(model, graph):
     narrow = graph.with_features(graph.x[:, :30])
     with pytest.raises(ParameterError, match="a graph must have the 32 features that the model was trained on; got 30"):
         model.embed(narrow)
@@ -97,7 +97,7 @@ def test_edge_weights_are_used_by_a_weighted_model_only(graph, small, encoder):
 def test_embedding_that_is_not_finite_is_an_error(model, graph):
     with torch.no_grad():
         model.encoder.convolutions[0].weight[0, 0] = float("nan")
-    with pytest.raises(TrainingError, match=r"must be finite; .*: lower optimizer.learning_rate \(now 0.001\)"):
+    with pytest.raises(TrainingError, match=r"must be finite; .*: lower learning_rate \(now 0.001\)"):
         model.embed(graph)
 
 
@@ -112,13 +112,13 @@ def test_cpu_is_always_available(model):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 @pytest.mark.parametrize("name", ["cuda", "cuda:1"])
-def test_cuda_is_refused_if_it_is_not_available(name):
+def test_cuda_is_rejected_if_it_is_not_available(name):
     with pytest.raises(ParameterError, match=rf"device must be auto or an available one \(.*cpu\); got '{name}'"):
         select_device(name)
 
 
 @pytest.mark.parametrize("name", ["", "gpu", "CPU", "meta", "xpu", "cpu:x"])
-def test_unusable_device_is_refused(name):
+def test_unusable_device_is_rejected(name):
     with pytest.raises(ParameterError, match="device must be auto or an available one"):
         select_device(name)
 

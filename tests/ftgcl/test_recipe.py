@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from pydantic import StrictBool, ValidationError
 
 from graphprox import FTGCL, ParameterError, ReadError, Recipe, WriteError
-from graphprox._utils.options import PositiveFloat, PositiveInt
+from graphprox._utils.options_model import PositiveFloat, PositiveInt
 from graphprox._utils.toml import leaves, to_plain
-from graphprox.ftgcl.estimators import ContrastiveEmbedder
+from graphprox.ftgcl.base import ContrastiveEmbedder
 from graphprox.ftgcl.fit import fit_recipe
-from graphprox.ftgcl.options import AugmentationOptions, HeadOptions, ViewsOptions
-from graphprox.ftgcl.recipe import field_names, split_source
-from graphprox.methods.base import METHODS
+from graphprox.ftgcl.recipe_fields import field_names
+from graphprox.ftgcl.recipe_tables import AugmentationOptions, HeadOptions, ViewsOptions
+from graphprox.methods import METHODS
 from graphprox.nn.convolution import glorot
 from graphprox.nn.encoders.base import ENCODERS, Encoder, EncoderOptions, register_encoder
 from graphprox.nn.encoders.gat import GATOptions
@@ -88,7 +88,7 @@ RULES = [
 
 
 @pytest.mark.parametrize(("text", "message"), RULES, ids=[text for text, _ in RULES])
-def test_contradictory_fields_are_refused_with_their_rule(text, message):
+def test_contradictory_fields_are_rejected_with_their_rule(text, message):
     with pytest.raises(ParameterError) as refused:
         Recipe(**tomllib.loads(text))
     assert str(refused.value) == message
@@ -123,7 +123,7 @@ def test_boundary_values_are_accepted(text):
     assert Recipe.from_toml(text).differences(Recipe())
 
 
-# -- a value --------------------------------------------------------------------------------------------------------
+# -- immutability ---------------------------------------------------------------------------------------------------
 
 
 def test_recipe_is_immutable():
@@ -158,7 +158,7 @@ def test_recipe_can_be_copied_and_pickled():
     assert "'light': AugmentationOptions(drop_edges=0.2, mask_features=0.3)" in repr(recipe)
 
 
-def test_name_of_an_encoder_or_objective_may_be_spelled_otherwise():
+def test_names_of_encoders_and_objectives_are_case_insensitive():
     recipe = Recipe(encoder={"name": "GAT", "heads": 2}, objective={"name": "Node"})
     assert recipe == Recipe(encoder={"name": "gat", "heads": 2}, objective={"name": "node"})
 
@@ -295,7 +295,7 @@ def test_field_that_a_text_leaves_out_has_its_default():
     ],
     ids=["no TOML", "duplicate key", "long number", "deep nesting"],
 )
-def test_text_that_is_not_toml_is_refused(text, message):
+def test_text_that_is_not_toml_is_rejected(text, message):
     with pytest.raises(ReadError, match=message):
         Recipe.from_toml(text, source="my.toml")
 
@@ -370,10 +370,10 @@ def test_overrides_change_the_fields_that_they_name(overrides, changed):
         ("encoder.residual=True", "encoder.residual must be true or false; got 'True'"),
         ("head.out_chanels=3", "recipe has no field 'head.out_chanels'; did you mean 'head.out_channels'?"),
         ("epochs.x=3", "epochs must be a non-negative integer; got {'x': 3}"),
-        ("steps=3", "recipe has no field 'steps'; it is epochs since version 0.2"),
+        ("steps=3", "recipe has no field 'steps'; it was renamed to epochs in version 0.2"),
     ],
 )
-def test_invalid_override_is_refused(override, message):
+def test_invalid_override_is_rejected(override, message):
     with pytest.raises(ParameterError) as refused:
         Recipe().with_overrides([override])
     assert str(refused.value) == message
@@ -394,7 +394,7 @@ def test_merging_keeps_fields_that_are_not_named():
         recipe.merged({1: 2})
 
 
-def test_another_encoder_keeps_the_options_that_it_knows():
+def test_another_encoder_keeps_the_options_that_it_has():
     gat = Recipe(encoder={"name": "gat", "heads": 4, "n_components": 64, "residual": True})
     assert gat.merged({"encoder": {"name": "sage"}}) == Recipe(
         encoder={"name": "sage", "n_components": 64, "residual": True}
@@ -406,25 +406,20 @@ def test_another_encoder_keeps_the_options_that_it_knows():
         gat.merged({"encoder": {"name": "sage", "heads": 2}})
 
 
-def test_another_objective_keeps_the_options_that_it_knows():
+def test_another_objective_keeps_the_options_that_it_has():
     node = Recipe(objective={"name": "node", "temperature": 0.9, "intra_view": True, "positives_in_denominator": True})
     assert node.merged({"objective": {"name": "channel"}}).objective == ChannelOptions(
         temperature=0.9, positives_in_denominator=True
     )
 
 
-# -- what training reads --------------------------------------------------------------------------------------------
+# -- views and sources ----------------------------------------------------------------------------------------------
 
 
 def test_required_views_are_those_of_the_pairs_in_their_order():
     pairs = [["graph+a", "topology+a"], ["graph", "graph+a"], ["feature", "topology"]]
     assert Recipe(pairs=pairs, augmentations={"a": {}}).required_views == ("topology", "feature")
     assert Recipe(pairs=[["graph+a", "graph+a"]], augmentations={"a": {}}).required_views == ()
-
-
-def test_source_is_split_into_base_and_augmentation():
-    assert split_source("graph") == ("graph", None)
-    assert split_source("feature+light") == ("feature", "light")
 
 
 # -- comparison -----------------------------------------------------------------------------------------------------
@@ -441,7 +436,7 @@ def test_fingerprint_depends_on_all_fields_but_those_excluded():
         short.fingerprint(without=["epoch"])
 
 
-def test_differences_are_named_by_dots():
+def test_differences_have_dotted_names():
     one = Recipe(
         pairs=[["feature", "graph+a"]],
         augmentations={"a": {"drop_edges": 0.1}},
@@ -544,7 +539,7 @@ def test_recipe_accepts_registered_extensions_and_their_options(graph):
     result = fit_recipe(graph, recipe, cache=False)
     assert result.vectors.shape == (graph.num_nodes, 6)
     assert list(result.rankings) == ["degree", "feature"]
-    assert result.losses[0] == 0 < result.losses[1]  # without edges a view is its graph, but for masked features
+    assert result.losses[0] == 0 < result.losses[1]  # without edges a view equals its graph, except for masked features
 
 
 @pytest.mark.usefixtures("extensions")
@@ -565,10 +560,10 @@ def test_estimator_trains_with_registered_extensions(graph):
         ({"views": {"degree": {"pwer": 1}}}, "recipe has no field 'views.degree.pwer'; did you mean 'views.degree.po"),
         ({"encoder": {"name": "linear", "bias": 1}}, "encoder.bias must be true or false; got 1"),
         ({"objective": {"name": "distance", "scale": 0}}, "objective.scale must be a positive, finite number; got 0"),
-        ({"objective": {"name": "distanc"}}, "objective must be a registered one; got 'distanc': did you mean 'dist"),
+        ({"objective": {"name": "distanc"}}, "objective must be registered; got 'distanc': did you mean 'dist"),
     ],
 )
-def test_invalid_option_of_an_extension_is_refused(fields, message):
+def test_invalid_option_of_an_extension_is_rejected(fields, message):
     with pytest.raises(ParameterError) as refused:
         Recipe(**fields)
     assert str(refused.value).startswith(message)

@@ -1,4 +1,4 @@
-"""Sources: which edges and which features the encoder reads, and how often they are prepared."""
+"""Sources: which edges and features the encoder uses, and how often they are prepared."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def sources(graph, rankings):
 
 
 @pytest.fixture
-def prepared(monkeypatch):
-    """Edges, of shape (2, n_edges), of each call of prepare_edges."""
+def prepared_edges(monkeypatch):
+    """Edges, of shape (2, num_edges), of each call of prepare_edges."""
     calls, original = [], ConvolutionEncoder.prepare_edges
 
     def prepare_edges(self, edge_index, edge_weight, **options):
@@ -46,7 +46,7 @@ def prepared(monkeypatch):
 
 
 @pytest.fixture
-def projected(monkeypatch):
+def projected_masks(monkeypatch):
     """Mask of the features, or None, of each call of project."""
     calls, original = [], ConvolutionEncoder.project
 
@@ -84,42 +84,44 @@ def test_views_of_one_range_share_k(sources, small):
 # -- edges ----------------------------------------------------------------------------------------------------------
 
 
-def test_edges_are_prepared_once_for_each_view_and_k(trainer, small, prepared):
+def test_edges_are_prepared_once_for_each_view_and_k(trainer, small, prepared_edges):
     training = trainer(small)
     logs = [training.step() for _ in range(40)]
     used = {(view, k) for log in logs for view, k in log.k.items()}
     assert len(used) == 8  # two views, k from 1 to 4
-    assert len(prepared) == len(used) + 1  # and the graph
+    assert len(prepared_edges) == len(used) + 1  # and the graph
 
 
-def test_edges_of_a_view_are_those_of_its_ranking(sources, small, rankings, prepared):
+def test_edges_of_a_view_are_those_of_its_ranking(sources, small, rankings, prepared_edges):
     sources(small).encode("topology", 0.5, None, np.random.default_rng(0))
-    assert np.array_equal(prepared[0], rankings["topology"].edge_index(3))
+    assert np.array_equal(prepared_edges[0], rankings["topology"].edge_index(3))
 
 
-def test_undirected_view_has_each_edge_once_in_both_directions(sources, small, rankings, prepared):
+def test_undirected_view_has_each_edge_once_in_both_directions(sources, small, rankings, prepared_edges):
     both = sources(small.merged({"views": {"undirected": True}}))
     both.encode("feature", 0.5, None, np.random.default_rng(0))
     one_way = edge_set(rankings["feature"].edge_index(3))
-    assert edge_set(prepared[0]) == one_way | {(target, source) for source, target in one_way}
-    assert prepared[0].shape[1] == len(edge_set(prepared[0]))
+    assert edge_set(prepared_edges[0]) == one_way | {(target, source) for source, target in one_way}
+    assert prepared_edges[0].shape[1] == len(edge_set(prepared_edges[0]))
 
 
 @pytest.mark.parametrize("source", ["graph", "feature", "topology"])
-def test_augmentation_drops_its_share_of_edges_anew_each_time(sources, small, graph, rankings, prepared, source):
+def test_augmentation_drops_a_new_random_share_of_edges_each_time(
+    sources, small, graph, rankings, prepared_edges, source
+):
     rate = 0.3
     recipe = small.merged({"pairs": [[f"{source}+some", "graph"]], "augmentations": {"some": {"drop_edges": rate}}})
     augmented, rng = sources(recipe), np.random.default_rng(0)
     whole = edge_set(graph.edge_index if source == "graph" else rankings[source].edge_index(4))
     for _ in range(30):
         augmented.encode(f"{source}+some", 0.99, None, rng)
-    kept = [edge_set(edges) for edges in prepared]
+    kept = [edge_set(edges) for edges in prepared_edges]
     assert len(kept) == 30
     assert all(each < whole for each in kept)
     assert len(set(map(frozenset, kept))) == 30
     share = sum(map(len, kept)) / len(whole) / 30
     assert share == pytest.approx(1 - rate, abs=4 * (rate * (1 - rate) / len(whole) / 30) ** 0.5)
-    # Each edge is as likely to be kept as any other.
+    # All edges are kept with the same probability.
     times = Counter(pair for each in kept for pair in each)
     assert min(times.values()) > 5
 
@@ -146,12 +148,12 @@ def test_kept_edges_keep_their_weights(small, rankings, graph, monkeypatch):
 # -- features -------------------------------------------------------------------------------------------------------
 
 
-def test_augmentation_masks_its_share_of_features_anew_each_time(sources, small, projected):
+def test_augmentation_masks_a_new_random_share_of_features_each_time(sources, small, projected_masks):
     recipe = small.merged({"pairs": [["graph+some", "graph"]], "augmentations": {"some": {"mask_features": 0.4}}})
     masked, rng = sources(recipe), np.random.default_rng(0)
     for _ in range(60):
         masked.encode("graph+some", 0.0, None, rng)
-    kept = torch.stack(projected)
+    kept = torch.stack(projected_masks)
     assert set(kept.unique().tolist()) == {0.0, 1.0}
     assert kept.mean().item() == pytest.approx(0.6, abs=4 * (0.24 / kept.numel()) ** 0.5)
     assert len(set(map(tuple, kept.tolist()))) == 60
@@ -160,7 +162,7 @@ def test_augmentation_masks_its_share_of_features_anew_each_time(sources, small,
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
-def test_masked_features_are_columns_of_zeros(sources, small, graph, projected, encoder):
+def test_masked_features_are_columns_of_zeros(sources, small, graph, projected_masks, encoder):
     recipe = small.merged(
         {
             "pairs": [["graph+some", "graph"]],
@@ -170,7 +172,7 @@ def test_masked_features_are_columns_of_zeros(sources, small, graph, projected, 
     )
     masked = sources(recipe)
     encoded = masked.encode("graph+some", 0.0, None, np.random.default_rng(0))
-    hidden = graph.x / np.abs(graph.x).sum(axis=1, keepdims=True) * projected[0].numpy()
+    hidden = graph.x / np.abs(graph.x).sum(axis=1, keepdims=True) * projected_masks[0].numpy()
     encode = masked.model.encoder
     edges = encode.prepare_edges(graph.edge_index, None, num_nodes=graph.num_nodes)
     expected = masked.model.head(encode(encode.project(FeatureMatrix.of(hidden)), edges))
@@ -185,12 +187,12 @@ def test_shared_projection_equals_that_of_each_source(sources, small):
         assert torch.equal(each.encode(source, 0.5, shared, rng), each.encode(source, 0.5, None, rng))
 
 
-def test_projection_of_all_features_is_computed_once_per_epoch(trainer, small, projected):
+def test_projection_of_all_features_is_computed_once_per_epoch(trainer, small, projected_masks):
     for schedule in ("alternate", "sum"):
         training = trainer(small.merged({"schedule": schedule}))
         training.step()
-        assert projected == [None]
-        projected.clear()
+        assert projected_masks == [None]
+        projected_masks.clear()
 
 
 @pytest.mark.parametrize(
@@ -203,7 +205,7 @@ def test_projection_of_all_features_is_computed_once_per_epoch(trainer, small, p
         ([["graph+mask", "feature"], ["graph+mask", "topology"]], 1, 2),
     ],
 )
-def test_only_masked_sources_have_a_projection_of_their_own(trainer, small, projected, pairs, shared, masked):
+def test_only_masked_sources_have_a_separate_projection(trainer, small, projected_masks, pairs, shared, masked):
     augmentations = {"mask": {"mask_features": 0.5}, "drop": {"drop_edges": 0.5}}
     used = {
         name: each
@@ -211,8 +213,8 @@ def test_only_masked_sources_have_a_projection_of_their_own(trainer, small, proj
         if any(f"+{name}" in source for pair in pairs for source in pair)
     }
     trainer(small.merged({"pairs": pairs, "schedule": "sum", "augmentations": used})).step()
-    assert [kept is None for kept in projected].count(True) == shared
-    assert [kept is None for kept in projected].count(False) == masked
+    assert [kept is None for kept in projected_masks].count(True) == shared
+    assert [kept is None for kept in projected_masks].count(False) == masked
 
 
 def test_source_without_augmentation_uses_no_random_numbers(sources, small):

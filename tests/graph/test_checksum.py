@@ -51,11 +51,11 @@ def test_features_edges_weights_and_direction_change_the_checksum():
     assert len({graph_checksum(graph) for graph in graphs}) == len(graphs)
 
 
-@pytest.mark.parametrize("width", [np.int32, np.int64])
-def test_the_dtype_of_sparse_indices_is_ignored(width):
+@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+def test_the_dtype_of_sparse_indices_is_ignored(index_dtype):
     graph = Graph(sp.csr_array(X), EDGES)
     before = graph_checksum(graph)
-    graph.x.indices, graph.x.indptr = graph.x.indices.astype(width), graph.x.indptr.astype(width)
+    graph.x.indices, graph.x.indptr = graph.x.indices.astype(index_dtype), graph.x.indptr.astype(index_dtype)
     assert graph_checksum(graph) == before
 
 

@@ -1,3 +1,8 @@
+"""Graphs: what they store, their immutability, and the validation of their arguments.
+
+Covers graphprox.graph.arguments.
+"""
+
 from __future__ import annotations
 
 import dataclasses
@@ -120,13 +125,13 @@ BAD = {
     "no node": ({"x": np.empty((0, 2)), "edge_index": []}, "at least two nodes; got 0"),
     "one node": ({"x": [[1.0]], "edge_index": []}, "at least two nodes; got 1"),
     "no column": ({"x": np.empty((3, 0))}, "at least one column"),
-    "NaN": ({"x": [[1.0], [NAN], [1.0]], "node_ids": ["a", "b", "c"]}, "got nan in the row of node 'b'"),
+    "NaN": ({"x": [[1.0], [NAN], [1.0]], "node_ids": ["a", "b", "c"]}, "got NaN in the row of node 'b'"),
     "infinity": ({"x": [[1.0], [1.0], [-np.inf]]}, "got -inf in the row of node 2"),
     "too large for float32": ({"x": [[1.0], [1e39], [1.0]]}, "got inf in the row of node 1"),
-    "sparse NaN": ({"x": sp.csr_array([[0.0, 0.0], [0.0, NAN], [1.0, 0.0]])}, "got nan in the row of node 1"),
+    "sparse NaN": ({"x": sp.csr_array([[0.0, 0.0], [0.0, NAN], [1.0, 0.0]])}, "got NaN in the row of node 1"),
     "sparse NaN of a numbered node": (
         {"x": sp.csr_array([[0.0], [NAN], [1.0]]), "node_ids": [5, 6, 7]},
-        "got nan in the row of node 6:",
+        "got NaN in the row of node 6:",
     ),
     "complex features": ({"x": np.eye(3) * 1j}, "real numbers; got complex ones"),
     "a sparse matrix that reaches beyond itself": (
@@ -159,7 +164,7 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_invalid_input_is_rejected_in_one_sentence(name):
     changes, sentence = BAD[name]
-    if sentence is None:  # numpy converts a mixed list to strings; an object array keeps the types
+    if sentence is None:  # numpy converts a mixed list to strings; an object array preserves the types
         changes, sentence = {"node_ids": np.array(["a", 2, "c"], object)}, "all strings; got 2"
     with pytest.raises(GraphError, match=sentence) as caught:
         Graph(**{"x": X, "edge_index": EDGES, **changes})

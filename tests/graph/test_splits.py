@@ -11,7 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from graphprox.errors import GraphError, ParameterError
+from graphprox.datasets import Dataset
+from graphprox.errors import ParameterError
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import NodeSplit, edge_split, random_split
 
@@ -20,14 +21,14 @@ PARTS = ("train", "val", "test")
 PAIRS = ("val_edges", "val_non_edges", "test_edges", "test_non_edges")
 
 
-def labeled(y, *, seed=0):
-    """A graph with these labels and arbitrary features and edges."""
+def make_labeled_graph(y, *, seed=0):
+    """Return a graph with these labels and arbitrary features and edges."""
     rng = np.random.default_rng(seed)
     nodes = 50 if y is None else len(y)
     return Graph(x=rng.normal(size=(nodes, 2)), edge_index=rng.integers(0, nodes, (2, 3 * nodes)), y=y)
 
 
-def linked(nodes, edges, *, directed=False, weights=None):
+def make_linked_graph(nodes, edges, *, directed=False, weights=None):
     columns = np.array(sorted(edges), np.int64).reshape(-1, 2).T
     return Graph(
         x=np.arange(2 * nodes).reshape(nodes, 2), edge_index=columns, edge_weight=weights, y=[0] * nodes,
@@ -51,7 +52,7 @@ def same_edge_split(one, other):
 
 @st.composite
 def graphs_to_split(draw):
-    """Graphs of either kind, with self-loops, at most two pairs in three joined; a weight names each entry."""
+    """Directed and undirected graphs with self-loops, at most two thirds of the pairs joined, and unique weights."""
     nodes = draw(st.integers(6, 12))
     ends = st.integers(0, nodes - 1)
     edges = draw(st.sets(st.tuples(ends, ends), min_size=8, max_size=nodes * (nodes - 1) // 3))
@@ -60,7 +61,7 @@ def graphs_to_split(draw):
         weights = [source * nodes + target for source, target in sorted(edges)]
     else:
         weights = [min(edge) * nodes + max(edge) for edge in sorted(edges)]
-    return linked(nodes, edges, directed=directed, weights=weights)
+    return make_linked_graph(nodes, edges, directed=directed, weights=weights)
 
 
 def adjacent_pairs(graph):
@@ -134,62 +135,13 @@ def test_repr_contains_the_sizes():
     assert repr(NodeSplit([0, 1], [2], [])) == "NodeSplit(2 train, 1 val, 0 test)"
 
 
-# -- the training view ----------------------------------------------------------------------------------------------
-
-
-@LAW
-@given(st.lists(st.integers(-1, 3), min_size=20, max_size=60), st.integers(0, 99))
-def test_training_view_shows_exactly_the_training_labels(y, seed):
-    graph = labeled(y)
-    assume((graph.y != -1).sum() >= 10)
-    split = random_split(graph, random_state=seed)
-    view = split.training_view(graph)
-    assert np.array_equal(view.y[split.train], graph.y[split.train])
-    assert (np.delete(view.y, split.train) == -1).all()
-
-
-def test_training_view_leaks_no_other_label():
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 4, 100)
-    split = random_split(labeled(y), random_state=3)
-    changed = y.copy()
-    hidden = np.concatenate([split.val, split.test])
-    changed[hidden] = rng.integers(4, 9, len(hidden))
-    views = []
-    for graph in (labeled(y), labeled(changed)):
-        assert graph.num_classes > 3  # the cached property must not be copied
-        views.append(split.training_view(graph))
-    assert views[0].num_classes == views[1].num_classes == len(np.unique(y[split.train]))
-    assert np.array_equal(views[0].y, views[1].y)
-    assert repr(views[0]) == repr(views[1])
-
-
-def test_training_view_changes_only_the_labels():
-    graph = labeled([0, 1, 0, 1, 2])
-    view = NodeSplit([0, 4], [1], [2, 3]).training_view(graph)
-    assert view.x is graph.x
-    assert view.edge_index is graph.edge_index
-    assert graph.y.tolist() == [0, 1, 0, 1, 2]
-
-
-def test_training_view_requires_labels():
-    with pytest.raises(GraphError, match="requires a graph with labels; got one without"):
-        NodeSplit([0], [1], [2]).training_view(labeled(None))
-
-
-@pytest.mark.parametrize("parts", [([5], [1], [2]), ([0], [1], [2, 5])])
-def test_training_view_requires_a_split_of_the_same_graph(parts):
-    with pytest.raises(ParameterError, match=re.escape("must name nodes 0..4 of the graph; got node 5")):
-        NodeSplit(*parts).training_view(labeled([0, 1, 0, 1, 0]))
-
-
 # -- random_split ---------------------------------------------------------------------------------------------------
 
 
 @LAW
 @given(st.lists(st.integers(-1, 3), min_size=20, max_size=80), st.integers(0, 2**32), st.booleans())
 def test_a_split_covers_each_labeled_node_once_and_no_other(y, seed, stratified):
-    graph = labeled(y)
+    graph = make_labeled_graph(y)
     classes = np.unique(graph.y[graph.y != -1], return_counts=True)[1]
     assume(classes.sum() >= 10)
     split = random_split(graph, random_state=seed, stratified=stratified)
@@ -198,7 +150,7 @@ def test_a_split_covers_each_labeled_node_once_and_no_other(y, seed, stratified)
 
 
 def test_a_graph_without_labels_is_covered_completely():
-    split = random_split(labeled(None), random_state=0)
+    split = random_split(make_labeled_graph(None), random_state=0)
     assert sorted(np.concatenate([split.train, split.val, split.test]).tolist()) == list(range(50))
 
 
@@ -206,14 +158,14 @@ def test_a_graph_without_labels_is_covered_completely():
     ("nodes", "train", "val", "sizes"),
     [
         (2708, 0.1, 0.1, (270, 270, 2168)),
-        (100, 0.29, 0.57, (29, 57, 14)),  # neither product is whole in floating point
+        (100, 0.29, 0.57, (29, 57, 14)),  # neither product is an integer in floating point
         (10, 0.1, 0.1, (1, 1, 8)),
         (3, 0.34, 0.34, (1, 1, 1)),
         (2708, np.float64(0.48), 0.32, (1299, 866, 543)),
     ],
 )
 def test_shares_are_rounded_down_and_the_rest_is_the_test_part(nodes, train, val, sizes):
-    split = random_split(labeled([0] * nodes), random_state=1, train=train, val=val)
+    split = random_split(make_labeled_graph([0] * nodes), random_state=1, train=train, val=val)
     assert tuple(len(getattr(split, part)) for part in PARTS) == sizes
 
 
@@ -227,29 +179,29 @@ def test_shares_are_rounded_as_decimals(nodes, ten_thousandths):
 
 def test_a_split_depends_only_on_random_state():
     rng = np.random.default_rng(0)
-    splits = [random_split(labeled(rng.integers(0, 5, 90), seed=each), random_state=7) for each in range(3)]
+    splits = [random_split(make_labeled_graph(rng.integers(0, 5, 90), seed=each), random_state=7) for each in range(3)]
     rng.random(1000)
-    splits.append(random_split(labeled(np.zeros(90, int)), random_state=np.int64(7)))
-    splits.append(random_split(labeled(np.zeros(90, int)).without_labels(), random_state=7))
+    splits.append(random_split(make_labeled_graph(np.zeros(90, int)), random_state=np.int64(7)))
+    splits.append(random_split(make_labeled_graph(np.zeros(90, int)).without_labels(), random_state=7))
     assert all(same_split(splits[0], other) for other in splits[1:])
 
 
 def test_a_stratified_split_depends_only_on_random_state_and_labels():
     y = np.random.default_rng(0).integers(0, 5, 90)
-    one, other = (random_split(labeled(y, seed=each), random_state=7, stratified=True) for each in range(2))
+    one, other = (random_split(make_labeled_graph(y, seed=each), random_state=7, stratified=True) for each in range(2))
     assert same_split(one, other)
 
 
 @pytest.mark.parametrize("stratified", [False, True])
 def test_different_seeds_give_different_splits(stratified):
-    graph = labeled(np.arange(200) % 3)
+    graph = make_labeled_graph(np.arange(200) % 3)
     trains = {tuple(random_split(graph, random_state=seed, stratified=stratified).train.tolist()) for seed in range(10)}
     assert len(trains) == 10
 
 
 @pytest.mark.parametrize("stratified", [False, True])
 def test_every_node_is_equally_likely_in_each_part(stratified):
-    graph = labeled([0] * 10 + [1] * 20)
+    graph = make_labeled_graph([0] * 10 + [1] * 20)
     splits = [random_split(graph, random_state=seed, train=0.2, val=0.3, stratified=stratified) for seed in range(600)]
     for part, share in zip(PARTS, (0.2, 0.3, 0.5), strict=True):
         times = np.bincount(np.concatenate([getattr(split, part) for split in splits]), minlength=30)
@@ -266,7 +218,7 @@ def test_every_node_is_equally_likely_in_each_part(stratified):
 def test_stratified_shares_hold_within_each_class(class_sizes, shares, seed):
     assume(max(class_sizes) >= 3)
     y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(class_sizes)), class_sizes))
-    split = random_split(labeled(y), random_state=seed, train=shares[0], val=shares[1], stratified=True)
+    split = random_split(make_labeled_graph(y), random_state=seed, train=shares[0], val=shares[1], stratified=True)
     train, val, test = (np.bincount(y[getattr(split, part)], minlength=len(class_sizes)).tolist() for part in PARTS)
     for each, size in enumerate(class_sizes):
         assert train[each] + val[each] + test[each] == size
@@ -274,14 +226,14 @@ def test_stratified_shares_hold_within_each_class(class_sizes, shares, seed):
             assert min(train[each], val[each], test[each]) >= 1
         assert abs(train[each] - shares[0] * size) < 2
         assert abs(val[each] - shares[1] * size) < 2
-        if size >= 40:  # large enough that no part is in need of its one node
+        if size >= 40:  # large enough that no part needs the minimum of one node
             assert train[each] == floor(round(shares[0] * size, 6))
             assert val[each] == floor(round(shares[1] * size, 6))
 
 
 def test_stratified_needs_labels():
     with pytest.raises(ParameterError, match="stratified requires a graph with labels; got one without"):
-        random_split(labeled(None), random_state=0, stratified=True)
+        random_split(make_labeled_graph(None), random_state=0, stratified=True)
 
 
 @pytest.mark.parametrize(
@@ -295,10 +247,10 @@ def test_stratified_needs_labels():
 )
 def test_an_empty_part_is_rejected(y, options, message):
     with pytest.raises(ParameterError, match=message):
-        random_split(labeled(y), random_state=0, **options)
+        random_split(make_labeled_graph(y), random_state=0, **options)
 
 
-# -- shares and random states, of either split ----------------------------------------------------------------------
+# -- shares and random states of both splits ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, float("nan"), 270, "0.1", None])
@@ -309,7 +261,7 @@ def test_an_empty_part_is_rejected(y, options, message):
 def test_shares_must_be_between_0_and_1(split, name, share):
     message = f"{name} must be a share between 0 and 1, both excluded; got {share!r}"
     with pytest.raises(ParameterError, match=re.escape(message)):
-        split(labeled([0] * 50), random_state=0, **{name: share})
+        split(make_labeled_graph([0] * 50), random_state=0, **{name: share})
 
 
 @pytest.mark.parametrize(
@@ -321,21 +273,21 @@ def test_shares_must_be_between_0_and_1(split, name, share):
 )
 def test_shares_must_leave_something(split, shares, message):
     with pytest.raises(ParameterError, match=re.escape(message)):
-        split(labeled([0] * 50), random_state=0, **shares)
+        split(make_labeled_graph([0] * 50), random_state=0, **shares)
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, True, "0"])
 @pytest.mark.parametrize("split", [random_split, edge_split])
 def test_random_state_must_be_a_seed_or_a_generator(split, seed):
     with pytest.raises(ParameterError, match=rf"^random_state must be a non-negative integer .*; got {seed!r}$"):
-        split(labeled([0] * 50), random_state=seed)
+        split(make_labeled_graph([0] * 50), random_state=seed)
 
 
 # -- edge_split -----------------------------------------------------------------------------------------------------
 
 
 def try_edge_split(graph, seed):
-    """A split with a quarter of the joined pairs in each held-out part, where the graph has room for one."""
+    """Return a split with a quarter of the joined pairs in each held-out part, if the graph allows it."""
     assume(len(adjacent_pairs(graph)) >= 4)
     return edge_split(graph, random_state=seed, val=0.25, test=0.25)
 
@@ -355,15 +307,15 @@ def test_held_out_and_kept_edges_are_all_edges(graph, seed):
 @given(graphs_to_split(), st.integers(0, 99))
 def test_no_held_out_edge_leaks_in_either_direction(graph, seed):
     split = try_edge_split(graph, seed)
-    held = set(columns_of(split.val_edges)) | set(columns_of(split.test_edges))
+    held_out = set(columns_of(split.val_edges)) | set(columns_of(split.test_edges))
     entries = set(columns_of(split.graph.edge_index))
-    assert not held & entries
-    assert not {(target, source) for source, target in held} & entries
+    assert not held_out & entries
+    assert not {(target, source) for source, target in held_out} & entries
     # All other edges are kept, in their original direction.
     assert entries == {
         (source, target)
         for source, target in columns_of(graph.edge_index)
-        if (min(source, target), max(source, target)) not in held
+        if (min(source, target), max(source, target)) not in held_out
     }
 
 
@@ -378,7 +330,7 @@ def test_self_loops_are_kept(graph, seed):
 
 @LAW
 @given(graphs_to_split(), st.integers(0, 99))
-def test_weights_stay_with_their_edges(graph, seed):
+def test_edges_keep_their_weights(graph, seed):
     split = try_edge_split(graph, seed)
     weight_of = dict(zip(columns_of(graph.edge_index), graph.edge_weight.tolist(), strict=True))
     assert split.graph.edge_weight.tolist() == [weight_of[edge] for edge in columns_of(split.graph.edge_index)]
@@ -459,7 +411,7 @@ def test_directed_and_undirected_graphs_hold_out_the_same_pairs():
 
 
 def test_shares_of_edges_are_rounded_down():
-    ring = linked(199, {(i, (i + 1) % 199) for i in range(199)})
+    ring = make_linked_graph(199, {(i, (i + 1) % 199) for i in range(199)})
     split = edge_split(ring, random_state=0)
     assert split.val_edges.shape == split.val_non_edges.shape == (2, 9)
     assert split.test_edges.shape == split.test_non_edges.shape == (2, 19)
@@ -472,7 +424,7 @@ def test_a_nearly_complete_graph_yields_its_few_non_edges(missing_pairs):
     nodes = 12
     every_pair = list(combinations(range(nodes), 2))
     missing = {every_pair[i] for i in np.random.default_rng(0).choice(len(every_pair), missing_pairs, replace=False)}
-    graph = linked(nodes, set(every_pair) - missing)
+    graph = make_linked_graph(nodes, set(every_pair) - missing)
     split = edge_split(graph, random_state=0, val=0.06, test=0.06)  # three pairs each
     sampled = columns_of(split.val_non_edges) + columns_of(split.test_non_edges)
     assert len(set(sampled)) == 6
@@ -481,7 +433,7 @@ def test_a_nearly_complete_graph_yields_its_few_non_edges(missing_pairs):
 
 @pytest.mark.parametrize("missing_pairs", [0, 1, 5])
 def test_a_graph_with_too_few_non_edges_is_rejected(missing_pairs):
-    graph = linked(12, list(combinations(range(12), 2))[missing_pairs:])
+    graph = make_linked_graph(12, list(combinations(range(12), 2))[missing_pairs:])
     message = f"requires as many non-edges as held-out edges, 6; this graph has only {missing_pairs}: lower val"
     with pytest.raises(ParameterError, match=message):
         edge_split(graph, random_state=0, val=0.06, test=0.06)
@@ -505,7 +457,7 @@ def test_a_graph_with_too_few_non_edges_is_rejected(missing_pairs):
 @pytest.mark.parametrize("directed", [False, True])
 def test_a_graph_with_too_few_edges_is_rejected(edges, shares, message, directed):
     with pytest.raises(ParameterError, match=message):
-        edge_split(linked(30, edges, directed=directed), random_state=0, **shares)
+        edge_split(make_linked_graph(30, edges, directed=directed), random_state=0, **shares)
 
 
 def frequencies(graph, name, seeds):
@@ -519,7 +471,7 @@ def frequencies(graph, name, seeds):
 def test_every_non_edge_is_equally_likely(name):
     # A hub, a clique and an isolated node: sampling by node would not be uniform over pairs.
     edges = {(0, i) for i in range(1, 9)} | set(combinations(range(4), 2)) | {(5, 5)}
-    graph = linked(10, edges)
+    graph = make_linked_graph(10, edges)
     unjoined = set(combinations(range(10), 2)) - adjacent_pairs(graph)
     pairs, times = frequencies(graph, name, seeds=1500)
     assert {divmod(pair, 10) for pair in pairs.tolist()} == unjoined
@@ -528,7 +480,9 @@ def test_every_non_edge_is_equally_likely(name):
 
 @pytest.mark.parametrize("name", ["val_edges", "test_edges"])
 def test_every_edge_is_equally_likely_to_be_held_out(name):
-    graph = random_graph(10, 25, directed=True)  # some pairs are joined both ways, and must not count twice
+    graph = random_graph(
+        10, 25, directed=True
+    )  # some pairs are joined in both directions, and must not be counted twice
     assert len(adjacent_pairs(graph)) < (graph.edge_index[0] != graph.edge_index[1]).sum()
     pairs, times = frequencies(graph, name, seeds=1500)
     assert {divmod(pair, 10) for pair in pairs.tolist()} == adjacent_pairs(graph)
@@ -542,10 +496,26 @@ def test_a_large_graph_is_split_exactly(directed):
     split = edge_split(graph, random_state=0)
     whole, kept = (set((each.edge_index[0] * nodes + each.edge_index[1]).tolist()) for each in (graph, split.graph))
     low, high = np.concatenate([split.val_edges, split.test_edges], axis=1)
-    held = {*(low * nodes + high).tolist(), *(high * nodes + low).tolist()}
-    assert kept == whole - held
-    assert len(whole & held) == len(whole) - len(kept) >= len(low)
+    held_out = {*(low * nodes + high).tolist(), *(high * nodes + low).tolist()}
+    assert kept == whole - held_out
+    assert len(whole & held_out) == len(whole) - len(kept) >= len(low)
     low, high = np.concatenate([split.val_non_edges, split.test_non_edges], axis=1)
     sampled = set((low * nodes + high).tolist())
     assert len(sampled) == len(low)
     assert not (sampled | set((high * nodes + low).tolist())) & whole
+
+
+def test_splits_of_a_data_set_are_those_of_its_graph():
+    graph = make_labeled_graph([0, 1] * 25)
+    nodes = random_split(Dataset("a graph", graph), random_state=1)
+    assert np.array_equal(nodes.train, random_split(graph, random_state=1).train)
+    edges = edge_split(Dataset("a graph", graph), random_state=1)
+    assert np.array_equal(edges.test_edges, edge_split(graph, random_state=1).test_edges)
+
+
+def test_a_split_takes_all_nodes_of_a_graph_without_labels_and_only_the_labeled_ones_otherwise():
+    unlabeled = random_split(make_labeled_graph(None), random_state=0)
+    assert sum(len(getattr(unlabeled, part)) for part in PARTS) == 50
+    partly = make_labeled_graph([0, 1] * 20 + [-1] * 10)
+    split = random_split(partly, random_state=0)
+    assert max(getattr(split, part).max() for part in PARTS) < 40

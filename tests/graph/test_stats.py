@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch_geometric.utils import homophily
 
-from graphprox import Graph, IgnoredInputWarning, edge_homophily, statistics
+from graphprox import Dataset, Graph, IgnoredInputWarning, edge_homophily, statistics
 
 
 @st.composite
@@ -72,3 +72,9 @@ def test_classes_are_counted_by_name():
     found = statistics(graph)
     assert (found.class_sizes, found.unlabeled, found.classes) == ({"cat": 1, "dog": 1}, 1, 2)
     assert found.feature_density == pytest.approx(1 / 3)
+
+
+def test_statistics_of_a_data_set_are_those_of_its_graph():
+    graph = Graph(x=[[1], [1], [1]], edge_index=[[0, 1], [1, 2]], y=[0, 0, 1])
+    assert statistics(Dataset("a graph", graph)) == statistics(graph)
+    assert edge_homophily(Dataset("a graph", graph)) == 0.5

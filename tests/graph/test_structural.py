@@ -3,8 +3,17 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from graphprox import Graph, GraphError, StructuralFeaturesWarning
+from graphprox import (
+    Graph,
+    GraphError,
+    RawFeatures,
+    StructuralFeaturesWarning,
+    check_graph,
+    random_split,
+    read_graph,
+)
 from graphprox.graph.structural import IDENTITY_LIMIT
 
 
@@ -49,3 +58,21 @@ def test_the_number_of_nodes_must_be_known():
         Graph(None, [[0], [1]])
     with pytest.raises(GraphError, match="got 3 by num_nodes and 2 by features"):
         Graph(np.eye(2), [[0], [1]], num_nodes=3)
+
+
+@pytest.mark.filterwarnings("always")
+def test_warning_points_at_the_line_of_the_user(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("source,target\n0,1\n1,2\n")
+    edges, adjacency = [[0, 1], [1, 2]], sp.csr_array(np.eye(3, k=1))
+    for call in (
+        lambda: Graph(None, edges, num_nodes=3),
+        lambda: Graph.from_scipy(adjacency),
+        lambda: check_graph(adjacency),
+        lambda: random_split(adjacency, train=0.4, val=0.4),
+        lambda: RawFeatures().fit_transform(adjacency),
+        lambda: read_graph(path),
+    ):
+        with pytest.warns(StructuralFeaturesWarning) as caught:
+            call()
+        assert [each.filename for each in caught] == [__file__]

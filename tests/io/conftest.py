@@ -1,4 +1,4 @@
-"""What the tests of reading and writing share."""
+"""Fixtures of the tests of reading and writing."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def listed():
-    """The edges of a graph by the ids of their ends, to be held against what was written."""
+def read_edge_set():
+    """Function that returns the edges of a graph as pairs of ids, for comparison with what was written."""
 
-    def listed(graph):
+    def read_edge_set(graph):
         pairs = graph.ids[graph.edges_once()].T.tolist()
         ends = [tuple(pair) if graph.directed else frozenset(pair) for pair in pairs]
         if graph.edge_weight is None:
@@ -18,7 +18,7 @@ def listed():
         once = graph.edge_index[0] <= graph.edge_index[1] if not graph.directed else np.full(graph.num_entries, True)
         return set(zip(ends, graph.edge_weight[once].tolist(), strict=True))
 
-    return listed
+    return read_edge_set
 
 
 @pytest.fixture

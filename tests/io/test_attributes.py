@@ -34,7 +34,7 @@ def edges(write):
 
 @pytest.fixture
 def words():
-    """A bag of words: sparse, one row per node, not in the order of anything."""
+    """A bag of words: sparse, one row per node, in random order."""
     return sp.random_array((4, 30), density=0.05, random_state=np.random.default_rng(3), dtype=np.float32)
 
 
@@ -121,7 +121,7 @@ def test_svmlight_minus_one_is_a_class(edges, write):
         (np.ones((4, 2, 2)), "must be a matrix, one row per node"),
         (np.array([["a"], ["b"], ["c"], ["d"]]), "must be a valid matrix of numbers"),
         (np.ones((4, 0)), "at least one column"),
-        (np.array([[1.0], [2], [np.nan], [3]]), "finite.*nan.*node 2"),
+        (np.array([[1.0], [2], [np.nan], [3]]), "finite.*NaN.*node 2"),
         (np.array([[1.0], [2], [3], [-np.inf]]), "finite.*-inf.*node 3"),
         (np.array([[1.0], [1e39], [3], [4]]), "finite.*inf.*node 1"),
     ],
@@ -133,7 +133,7 @@ def test_an_array_must_be_a_matrix_of_numbers(edges, tmp_path, x, words):
 
 
 @pytest.mark.parametrize(
-    ("held", "words"),
+    ("contents", "words"),
     [
         ({"x": np.eye(4), "ids": np.arange(3)}, "each of its 4 rows once"),
         ({"x": np.eye(4), "ids": np.arange(4.0)}, "integers or strings.*float64"),
@@ -143,8 +143,8 @@ def test_an_array_must_be_a_matrix_of_numbers(edges, tmp_path, x, words):
         ({"ids": np.arange(4)}, "named 'x' or 'features'"),
     ],
 )
-def test_inconsistent_arrays_are_rejected(edges, tmp_path, held, words):
-    np.savez(tmp_path / "x.npz", **held)
+def test_inconsistent_arrays_are_rejected(edges, tmp_path, contents, words):
+    np.savez(tmp_path / "x.npz", **contents)
     with pytest.raises(ReadError, match=words):
         read_graph(edges, features=tmp_path / "x.npz")
 

@@ -1,4 +1,7 @@
-"""Edge lists round-trip in every format, and ignored columns are reported."""
+"""Edge lists round-trip in every format, and ignored columns are reported.
+
+Covers graphprox.io.text and graphprox.io.tables.
+"""
 
 from __future__ import annotations
 
@@ -46,13 +49,13 @@ def edges_between(draw, ids):
     return pairs, weights
 
 
-def expected(pairs, weights):
+def to_edge_set(pairs, weights):
     ends = [frozenset(pair) for pair in pairs]
     return set(ends) if weights is None else set(zip(ends, weights, strict=True))
 
 
 def are_strings(pairs):
-    """Not all ids look like whole numbers, which they would then be."""
+    """Return whether some id does not look like an integer, so that all ids are strings."""
     return any(isinstance(end, str) and not INTEGER.fullmatch(end) for pair in pairs for end in pair)
 
 
@@ -82,11 +85,11 @@ def read_back(name, write, **options):
 
 
 @given(edges=edges_between(STRINGS | AWKWARD) | edges_between(INTEGERS), header=st.booleans(), data=st.data())
-def test_text_round_trip(listed, edges, header, data):
+def test_text_round_trip(read_edge_set, edges, header, data):
     assume(isinstance(edges[0][0][0], int) or are_strings(edges[0]))
     name, delimiter = data.draw(st.sampled_from([("e.csv", ","), ("e.tsv", "\t"), ("e.csv.gz", ",")]))
     graph = read_back(name, lambda path: by_csv(path, *edges, delimiter=delimiter, header=header), header=header)
-    assert listed(graph) == expected(*edges)
+    assert read_edge_set(graph) == to_edge_set(*edges)
 
 
 @given(
@@ -94,15 +97,15 @@ def test_text_round_trip(listed, edges, header, data):
     header=st.booleans(),
     name=st.sampled_from(["e.csv", "e.tsv.gz"]),
 )
-def test_pandas_files_round_trip_and_the_header_is_detected(listed, edges, header, name):
+def test_pandas_files_round_trip_and_the_header_is_detected(read_edge_set, edges, header, name):
     graph = read_back(name, lambda path: by_pandas(path, *edges, header=header))
-    assert listed(graph) == expected(*edges)
+    assert read_edge_set(graph) == to_edge_set(*edges)
 
 
 @given(edges=edges_between(STRINGS | AWKWARD) | edges_between(INTEGERS))
-def test_parquet_round_trip(listed, edges):
+def test_parquet_round_trip(read_edge_set, edges):
     graph = read_back("e.parquet", lambda path: frame(*edges).to_parquet(path))
-    assert listed(graph) == expected(*edges)
+    assert read_edge_set(graph) == to_edge_set(*edges)
     assert graph.node_ids is None or [*graph.ids] == sorted(graph.ids)
 
 
@@ -113,7 +116,7 @@ def test_parquet_round_trip(listed, edges):
     spaces=st.sampled_from([" ", "\t", "  "]),
 )
 @settings(max_examples=50)
-def test_white_space_separates_cells_and_comments_are_skipped(listed, edges, spaces):
+def test_white_space_separates_cells_and_comments_are_skipped(read_edge_set, edges, spaces):
     pairs, weights = edges
     assume(are_strings(pairs))
 
@@ -123,11 +126,11 @@ def test_white_space_separates_cells_and_comments_are_skipped(listed, edges, spa
             lines += [spaces.join([*pair, *([] if weights is None else [repr(weights[i])])]), "#half way", ""]
         path.write_text("\n".join(lines), encoding="utf-8")
 
-    assert listed(read_back("e.edgelist", write, header=False)) == expected(*edges)
+    assert read_edge_set(read_back("e.edgelist", write, header=False)) == to_edge_set(*edges)
 
 
 @pytest.mark.parametrize("data", [False, True, ["weight"]])
-def test_networkx_edge_lists_equal_networkx(tmp_path, listed, data):
+def test_networkx_edge_lists_equal_networkx(tmp_path, read_edge_set, data):
     made = nx.les_miserables_graph() if data == ["weight"] else nx.karate_club_graph()
     if data == ["weight"]:
         made = nx.relabel_nodes(made, {node: node.replace(" ", "_") for node in made})
@@ -139,7 +142,7 @@ def test_networkx_edge_lists_equal_networkx(tmp_path, listed, data):
     known = nx.read_edgelist(path, data=[("weight", float)] if data == ["weight"] else True)
     ends = [frozenset(map(int, pair)) if data != ["weight"] else frozenset(pair) for pair in known.edges()]
     weights = [known[a][b]["weight"] for a, b in known.edges()] if data == ["weight"] else None
-    assert listed(graph) == (set(ends) if weights is None else set(zip(ends, weights, strict=True)))
+    assert read_edge_set(graph) == (set(ends) if weights is None else set(zip(ends, weights, strict=True)))
 
 
 def test_networkx_attributes_are_rejected_with_advice(tmp_path):
@@ -172,8 +175,8 @@ def test_networkx_attributes_are_rejected_with_advice(tmp_path):
         ("late_comment.txt", "ann bob\n# half way\nbob eve\n"),
     ],
 )
-def test_equivalent_files_give_the_same_edges(write, listed, name, content):
-    assert listed(read_graph(write(name, content))) == {frozenset({"ann", "bob"}), frozenset({"bob", "eve"})}
+def test_equivalent_files_give_the_same_edges(write, read_edge_set, name, content):
+    assert read_edge_set(read_graph(write(name, content))) == {frozenset({"ann", "bob"}), frozenset({"bob", "eve"})}
 
 
 def test_spaces_after_commas_do_not_turn_numbers_into_strings(write):
@@ -190,7 +193,7 @@ def test_a_late_string_id_makes_all_ids_strings(write, late):
 
 def test_a_ragged_row_after_a_late_string_id_is_reported(write):
     rows = [f"{i},{i + 1}" for i in range(300_000)]
-    rows[100_000], rows[250_000] = "x,1", "5,6,7"  # each in a block of its own
+    rows[100_000], rows[250_000] = "x,1", "5,6,7"  # in different blocks
     with pytest.raises(ReadError, match="row 250001 has 3: '5,6,7'"):
         read_graph(write("e.csv", "\n".join(rows)))
 
@@ -206,10 +209,10 @@ def test_zero_padded_weights_do_not_change_the_type_of_ids(write):
     assert graph.edge_weight.tolist() == [7, 7, 0.5, 0.5]
 
 
-def test_edges_are_directed_on_request(write, listed):
+def test_edges_are_directed_on_request(write, read_edge_set):
     path = write("e.csv", "a,b\nb,a\nb,c\n")
-    assert listed(read_graph(path, directed=True)) == {("a", "b"), ("b", "a"), ("b", "c")}
-    assert listed(read_graph(path)) == {frozenset("ab"), frozenset("bc")}
+    assert read_edge_set(read_graph(path, directed=True)) == {("a", "b"), ("b", "a"), ("b", "c")}
+    assert read_edge_set(read_graph(path)) == {frozenset("ab"), frozenset("bc")}
 
 
 def test_weights_of_duplicate_edges_are_added(write):

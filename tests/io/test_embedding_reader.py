@@ -1,3 +1,8 @@
+"""Embeddings of every format are read exactly, or refused with a reason.
+
+Covers graphprox.io.word2vec.
+"""
+
 from __future__ import annotations
 
 import gzip
@@ -23,23 +28,27 @@ ENDINGS = (".parquet", ".csv", ".npy", ".txt", ".w2v", ".tsv")
 @st.composite
 def embeddings(draw):
     """Vectors with ids that every format contains."""
-    width = draw(st.sampled_from([32, 64]))
-    floats = st.floats(width=width, allow_nan=False, allow_infinity=False)
+    bits = draw(st.sampled_from([32, 64]))
+    floats = st.floats(width=bits, allow_nan=False, allow_infinity=False)
     shape = st.tuples(st.integers(1, 8), st.integers(1, 5))
-    vectors = draw(arrays(f"f{width // 8}", shape, elements=floats)) + 0.0  # no -0, which is a whole number in text
+    vectors = draw(arrays(f"f{bits // 8}", shape, elements=floats)) + 0.0  # no -0, which is an integer in text
     letters = st.characters(exclude_categories=["C", "Z"])
     words = st.text(letters, min_size=1, max_size=6).map(lambda word: "x" + word)
     kind = st.integers(-(2**63), 2**63 - 1) if draw(st.booleans()) else words
     return vectors, draw(st.lists(kind, min_size=len(vectors), max_size=len(vectors), unique=True))
 
 
-def same(embedding, vectors, ids):
-    assert embedding.ids.tolist() == list(ids)
-    assert embedding.ids.dtype == (object if isinstance(ids[0], str) else np.int64)
-    assert np.array_equal(embedding.vectors, vectors)
+def content(embedding):
+    """The ids, their type, and the vectors of an embedding."""
+    return embedding.ids.tolist(), embedding.ids.dtype, embedding.vectors.tolist()
 
 
-# -- what graphprox writes ------------------------------------------------------------------------------------------
+def expected(vectors, ids):
+    """The content of an embedding of these vectors and ids."""
+    return list(ids), np.dtype(object if isinstance(ids[0], str) else np.int64), np.asarray(vectors).tolist()
+
+
+# -- files of graphprox ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -55,9 +64,9 @@ def test_round_trip(ending, given):
         if vectors.dtype == np.float32 or ending in (".parquet", ".npy"):
             assert back.vectors.dtype == vectors.dtype
             assert np.array_equal(back.vectors, vectors)
-        # Text has no types; no digit is lost of what stands there.
+        # Text has no types, but no digit is lost.
         before = [each.read_bytes() for each in written]
-        del back  # it may still stand in the file that is written again
+        del back  # it may be a memory map of the file that is written again
         again = read_embedding(path)
         write_embedding(Path(folder, f"vectors2{ending}"), again.vectors, ids if ending == ".npy" else again.ids)
         after = [Path(folder, each.name.replace("vectors", "vectors2")).read_bytes() for each in written]
@@ -74,14 +83,14 @@ def test_float32_is_used_if_no_digit_is_lost(write):
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_ids_with_special_characters_round_trip_in_quoted_formats(tmp_path, ids, ending):
     write_embedding(tmp_path / f"v{ending}", VECTORS, ids)
-    same(read_embedding(tmp_path / f"v{ending}"), VECTORS, ids)
+    assert content(read_embedding(tmp_path / f"v{ending}")) == expected(VECTORS, ids)
 
 
 @pytest.mark.parametrize("ids", [['5"', '"a"', "b'c"], ["#tag", "%", "nan"], ["007", "7", "8"], ["NA", "-0", "1e5"]])
 @pytest.mark.parametrize("ending", [".txt", ".tsv"])
 def test_quotes_and_hashes_are_ordinary_characters_in_unquoted_formats(tmp_path, ids, ending):
     write_embedding(tmp_path / f"v{ending}", VECTORS, ids)
-    same(read_embedding(tmp_path / f"v{ending}"), VECTORS, ids)
+    assert content(read_embedding(tmp_path / f"v{ending}")) == expected(VECTORS, ids)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".txt", ".tsv"])
@@ -89,12 +98,12 @@ def test_text_may_be_gzipped(tmp_path, ending):
     for path in write_embedding(tmp_path / f"v{ending}", VECTORS, ["a", "b", "c"]):
         path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
         path.unlink()
-    same(read_embedding(tmp_path / f"v{ending}.gz"), VECTORS, ["a", "b", "c"])
+    assert content(read_embedding(tmp_path / f"v{ending}.gz")) == expected(VECTORS, ["a", "b", "c"])
 
 
 def test_endings_are_case_insensitive_and_paths_may_be_strings(tmp_path):
     write_embedding(tmp_path / "v.TSV", VECTORS, [5, 3, 4])
-    same(read_embedding(f"{tmp_path}/v.TSV"), VECTORS, [5, 3, 4])
+    assert content(read_embedding(f"{tmp_path}/v.TSV")) == expected(VECTORS, [5, 3, 4])
 
 
 @pytest.mark.slow
@@ -102,10 +111,10 @@ def test_a_row_may_be_longer_than_a_parser_block(tmp_path):
     wide = np.random.default_rng(0).normal(size=(2, 100_000)).astype(np.float32)
     write_embedding(tmp_path / "v.txt", wide)
     assert (tmp_path / "v.txt").stat().st_size > 2 << 20
-    same(read_embedding(tmp_path / "v.txt"), wide, [0, 1])
+    assert content(read_embedding(tmp_path / "v.txt")) == expected(wide, [0, 1])
 
 
-# -- what others write ----------------------------------------------------------------------------------------------
+# -- files of others ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -128,11 +137,11 @@ def test_a_row_may_be_longer_than_a_parser_block(tmp_path):
     ],
 )
 def test_csv_of_other_programs(write, text, ids):
-    same(read_embedding(write("v.csv", text)), VECTORS, ids)
+    assert content(read_embedding(write("v.csv", text))) == expected(VECTORS, ids)
 
 
 def test_a_single_column_of_numbers_has_no_ids(write):
-    same(read_embedding(write("v.csv", "3\n3\n0\n")), [[3], [3], [0]], [0, 1, 2])
+    assert content(read_embedding(write("v.csv", "3\n3\n0\n"))) == expected([[3], [3], [0]], [0, 1, 2])
 
 
 @pytest.mark.parametrize(
@@ -153,21 +162,21 @@ def test_parquet_of_other_programs(tmp_path, table, ids):
     table.columns = table.columns.astype(str)
     table.to_parquet(tmp_path / "v.pq")
     read = read_embedding(tmp_path / "v.pq")
-    same(read, VECTORS, ids)
+    assert content(read) == expected(VECTORS, ids)
     assert read.vectors.dtype == np.float32
 
 
 def test_integer_columns_named_by_their_position_are_not_ids(tmp_path):
     codes = np.array([[1, 0], [1, 1]], np.int8)
     pd.DataFrame(codes, columns=["0", "1"]).to_parquet(tmp_path / "v.parquet")
-    same(read_embedding(tmp_path / "v.parquet"), codes, [0, 1])
+    assert content(read_embedding(tmp_path / "v.parquet")) == expected(codes, [0, 1])
 
 
 def test_fixed_size_lists_are_vectors(tmp_path):
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(VECTORS.astype(np.float64).ravel()), 2)
     pa.parquet.write_table(pa.table({"id": [3, 1, 2], "v": vectors}), tmp_path / "v.parquet")
     read = read_embedding(tmp_path / "v.parquet")
-    same(read, VECTORS, [3, 1, 2])
+    assert content(read) == expected(VECTORS, [3, 1, 2])
     assert read.vectors.dtype == np.float64
 
 
@@ -175,13 +184,13 @@ def test_fixed_size_lists_are_vectors(tmp_path):
 @pytest.mark.parametrize("end", ["\n", " \n", "\r\n", " \r\n", "\n\n"])
 def test_word2vec_of_other_programs(write, ending, end):
     text = end.join(["3 2", "</s> 1 -0.1", "b 3e-20 4.5", "c 0 16777216", ""])
-    same(read_embedding(write(f"v.{ending}", text)), VECTORS, ["</s>", "b", "c"])
+    assert content(read_embedding(write(f"v.{ending}", text))) == expected(VECTORS, ["</s>", "b", "c"])
 
 
 def test_the_first_of_several_metadata_columns_contains_the_ids(write):
     path = write("v.tsv", "1\t-0.1\n3e-20\t4.5\n0\t16777216\n")
     write("v.metadata.tsv", 'node\tclass\na"\tx\nb\ty\nc\tx')
-    same(read_embedding(path), VECTORS, ['a"', "b", "c"])
+    assert content(read_embedding(path)) == expected(VECTORS, ['a"', "b", "c"])
 
 
 @pytest.mark.parametrize(
@@ -198,12 +207,12 @@ def test_the_first_of_several_metadata_columns_contains_the_ids(write):
 def test_matrices_of_any_numeric_dtype(tmp_path, kind, dtype, ending):
     (np.save if ending == "npy" else np.savez)(tmp_path / f"v.{ending}", kind(VECTORS))
     read = read_embedding(tmp_path / f"v.{ending}")
-    same(read, kind(VECTORS).astype(dtype), [0, 1, 2])
+    assert content(read) == expected(kind(VECTORS).astype(dtype), [0, 1, 2])
     assert read.vectors.dtype == dtype
 
 
 @pytest.mark.parametrize(
-    ("held", "ids"),
+    ("contents", "ids"),
     [
         ({"embedding": VECTORS, "ids": np.array([5, 3, 4], np.int32)}, [5, 3, 4]),
         ({"embedding": VECTORS, "ids": np.array(["a", "b", "c"]), "y": np.ones(3)}, ["a", "b", "c"]),
@@ -211,20 +220,20 @@ def test_matrices_of_any_numeric_dtype(tmp_path, kind, dtype, ending):
         ({"anything": VECTORS}, [0, 1, 2]),
     ],
 )
-def test_arrays_are_found_by_name(tmp_path, held, ids):
-    np.savez(tmp_path / "v.npz", **held)
-    same(read_embedding(tmp_path / "v.npz"), VECTORS, ids)
+def test_arrays_are_found_by_name(tmp_path, contents, ids):
+    np.savez(tmp_path / "v.npz", **contents)
+    assert content(read_embedding(tmp_path / "v.npz")) == expected(VECTORS, ids)
 
 
 def test_ids_can_be_given_for_files_without_ids(tmp_path):
     write_embedding(tmp_path / "v.npy", VECTORS)
-    same(read_embedding(tmp_path / "v.npy", ids=["a", "b", "c"]), VECTORS, ["a", "b", "c"])
+    assert content(read_embedding(tmp_path / "v.npy", ids=["a", "b", "c"])) == expected(VECTORS, ["a", "b", "c"])
     write_embedding(tmp_path / "v.csv", VECTORS, [0, 1, 2])
-    same(read_embedding(tmp_path / "v.csv", ids=["a", "b", "c"]), VECTORS, [0, 1, 2])
+    assert content(read_embedding(tmp_path / "v.csv", ids=["a", "b", "c"])) == expected(VECTORS, [0, 1, 2])
     np.save(tmp_path / "scalar.npy", np.float32(3))
     with pytest.raises(ReadError, match="a matrix of numbers"):
         read_embedding(tmp_path / "scalar.npy", ids=["a", "b", "c"])
-    with pytest.raises(ReadError, match=r"no ids of its own.* each of the 2 given ids; it has 3"):
+    with pytest.raises(ReadError, match=r"contains no ids.* each of the 2 given ids; it has 3"):
         read_embedding(tmp_path / "v.npy", ids=["a", "b"])
 
 
@@ -251,7 +260,7 @@ def test_the_result_is_read_only(tmp_path, ending):
         read.ids[0] = 5
 
 
-# -- what cannot be read --------------------------------------------------------------------------------------------
+# -- invalid files --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -270,12 +279,12 @@ def test_the_result_is_read_only(tmp_path, ending):
         ("v.csv", "id,0,1\na,1,2\na,3,4\n", "must be unique; got 'a' more than once"),
         ("v.csv", "id,0\n9223372036854775808,1\n", "less than 2.63"),
         ("v.csv", "0.5,1\n,2\n", "lacks one"),
-        ("v.txt", "a 1 2\nb 3 4\n", "must begin with the numbers of nodes and dimensions.*it begins with 'a 1 2'"),
-        ("v.txt", "2 2 2\na 1 2\nb 3 4\n", "must begin with the numbers of nodes and dimensions"),
-        ("v.txt", "9" * 5000 + " 2\n", "must begin with the numbers of nodes and dimensions"),
-        ("v.txt", "0 2\n", "must begin with the numbers of nodes and dimensions"),
-        ("v.txt", "3 2\na 1 2\nb 3 4\n", "must contain 3 nodes, as its first line says; it contains 2"),
-        ("v.txt", "1 2\na 1 2\nb 3 4\n", "must contain 1 nodes, as its first line says; it contains 2"),
+        ("v.txt", "a 1 2\nb 3 4\n", "must begin with the numbers of nodes and components.*it begins with 'a 1 2'"),
+        ("v.txt", "2 2 2\na 1 2\nb 3 4\n", "must begin with the numbers of nodes and components"),
+        ("v.txt", "9" * 5000 + " 2\n", "must begin with the numbers of nodes and components"),
+        ("v.txt", "0 2\n", "must begin with the numbers of nodes and components"),
+        ("v.txt", "3 2\na 1 2\nb 3 4\n", "must contain 3 nodes, as its first line states; it contains 2"),
+        ("v.txt", "1 2\na 1 2\nb 3 4\n", "must contain 1 nodes, as its first line states; it contains 2"),
         ("v.txt", "2 999999999999\na 1 2\nb 3 4\n", "an id and 999999999999 numbers.*the first has 3 cells: 'a 1 2'"),
         ("v.txt", "2 2\na 1 2\nb 3\n", "an id and 2 numbers, one space between.*Row #3: Expected 3 columns, got 2"),
         ("v.txt", "2 2\na 1 2\nb 3 x\n", "Row #3: .*invalid value 'x'"),
@@ -298,9 +307,9 @@ def test_the_result_is_read_only(tmp_path, ending):
     ],
 )
 def test_invalid_files_are_rejected_with_a_reason(write, name, content, words):
-    with pytest.raises(ReadError, match=words) as said:
+    with pytest.raises(ReadError, match=words) as rejected:
         read_embedding(write(name, content))
-    assert "\n" not in str(said.value)
+    assert "\n" not in str(rejected.value)
 
 
 @pytest.mark.parametrize(
@@ -330,7 +339,7 @@ def test_projector_vectors_must_be_numbers(write):
 
 
 @pytest.mark.parametrize(
-    ("held", "words"),
+    ("contents", "words"),
     [
         ({"a": VECTORS, "b": VECTORS}, "an array 'embedding', or a single one; it contains a, b"),
         ({"ids": np.arange(3)}, "an array 'embedding'"),
@@ -340,8 +349,8 @@ def test_projector_vectors_must_be_numbers(write):
         ({"embedding": VECTORS, "ids": np.array([b"a", b"b", b"\xff"])}, "valid npz file"),
     ],
 )
-def test_invalid_arrays_are_rejected(tmp_path, held, words):
-    np.savez(tmp_path / "v.npz", **held)
+def test_invalid_arrays_are_rejected(tmp_path, contents, words):
+    np.savez(tmp_path / "v.npz", **contents)
     with pytest.raises(ReadError, match=words):
         read_embedding(tmp_path / "v.npz")
 
@@ -378,10 +387,10 @@ def test_invalid_parquet_files_are_rejected(tmp_path, columns, words):
 
 
 @pytest.mark.parametrize("ending", [*ENDINGS, ".npz", ".csv.gz", ".txt.gz"])
-@given(draw=st.data())
+@given(data=st.data())
 @settings(max_examples=60)
-def test_damaged_files_are_read_or_rejected_with_a_read_error(ending, draw):
-    """Bytes that are cut off or changed are refused in a sentence, if they are not just another number."""
+def test_damaged_files_are_read_or_rejected_with_a_read_error(ending, data):
+    """Truncated or changed bytes raise an error of one sentence, unless they give another number."""
     with TemporaryDirectory() as folder:
         path = Path(folder, f"v{ending.removesuffix('.gz')}")
         if ending == ".npz":
@@ -391,15 +400,15 @@ def test_damaged_files_are_read_or_rejected_with_a_read_error(ending, draw):
         content = bytearray(path.read_bytes())
         if ending.endswith(".gz"):
             path, content = path.with_name(path.name + ".gz"), bytearray(gzip.compress(content, mtime=0))
-        at = draw.draw(st.integers(0, len(content) - 1))
-        if draw.draw(st.booleans()):
+        at = data.draw(st.integers(0, len(content) - 1))
+        if data.draw(st.booleans()):
             content = content[:at]
         else:
-            content[at] = draw.draw(st.integers(0, 255))
+            content[at] = data.draw(st.integers(0, 255))
         path.write_bytes(content)
-        said = ""
+        message = ""
         try:
             read_embedding(path)
         except GraphproxError as error:
-            said = str(error)
-    assert "\n" not in said
+            message = str(error)
+    assert "\n" not in message

@@ -24,7 +24,7 @@ ENDINGS = (".parquet", ".csv", ".npy", ".txt", ".w2v", ".tsv")
 
 @st.composite
 def embeddings(draw):
-    """Vectors with ids that every format contains."""
+    """Vectors with ids that every format can represent."""
     floats = st.floats(width=32, allow_nan=False, allow_infinity=False)
     vectors = draw(arrays(np.float32, st.tuples(st.integers(1, 8), st.integers(1, 5)), elements=floats))
     letters = st.characters(exclude_categories=["C", "Z"])
@@ -33,7 +33,7 @@ def embeddings(draw):
     return vectors, draw(st.lists(kind, min_size=len(vectors), max_size=len(vectors), unique=True))
 
 
-# -- readers that others use ----------------------------------------------------------------------------------------
+# -- readers of others ----------------------------------------------------------------------------------------------
 
 
 def by_word2vec(path):
@@ -47,7 +47,7 @@ def by_word2vec(path):
 
 
 def by_projector(path):
-    """Two tables without headers, whose rows go together."""
+    """Read two tables without headers, with corresponding rows."""
     metadata = path.with_name(f"{path.stem}.metadata.tsv").read_bytes().decode().split("\n")
     assert metadata.pop() == ""
     vectors = [row.split("\t") for row in path.read_text().splitlines()]
@@ -115,7 +115,7 @@ def test_quotes_in_ids_are_ordinary_characters_in_unquoted_formats(tmp_path):
      (".tsv", "a\nb"), (".tsv", "a\rb")],
 )  # fmt: skip
 def test_ids_that_a_format_cannot_represent_are_rejected(tmp_path, ending, name):
-    with pytest.raises(WriteError, match=r"white space that ends a cell.*write \.parquet instead"):
+    with pytest.raises(WriteError, match=r"whitespace that ends a cell.*write \.parquet instead"):
         write_embedding(tmp_path / f"v{ending}", VECTORS, ["a", name, "c"])
     assert list(tmp_path.iterdir()) == []
 

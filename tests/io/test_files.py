@@ -28,7 +28,7 @@ def contents(folder):
 
 @pytest.fixture
 def older(tmp_path):
-    """A folder with an embedding of every format, and what it contains."""
+    """A folder with an embedding in every format, and its contents."""
     folder = tmp_path / "out"
     folder.mkdir()
     for each in ENDINGS:
@@ -92,7 +92,7 @@ def test_an_interrupted_write_leaves_no_temporary_file(tmp_path, error):
 
 
 def in_child(folder, script, *arguments):
-    """Run a script of the child's own, with ``folder`` and ``VECTORS`` at hand; the last line it prints."""
+    """Run a script in a child process, with ``folder`` and ``VECTORS`` defined, and return the lines that it prints."""
     preamble = f"""
         import os, resource, sys
         import numpy as np
@@ -112,7 +112,7 @@ def test_a_file_size_limit_leaves_older_files_unchanged(older):
     lines = in_child(
         folder,
         """
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))  # output goes to a pipe, which has no limit
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))  # output is written to a pipe, which has no limit
         for each in sys.argv[1:]:
             try:
                 write_embedding(folder / f"v.{each}", VECTORS)
@@ -127,7 +127,7 @@ def test_a_file_size_limit_leaves_older_files_unchanged(older):
     assert contents(folder) == before
 
 
-# -- the folder is not fit ------------------------------------------------------------------------------------------
+# -- invalid folders ------------------------------------------------------------------------------------------------
 
 AS_NOBODY = """
 if os.geteuid() == 0:
@@ -137,18 +137,18 @@ os.chdir("/")
 
 
 @pytest.fixture
-def shared():
-    """A folder that another user reaches, which pytest's own is not."""
+def shared_folder():
+    """A folder that other users can access, unlike pytest's temporary folders."""
     with TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         yield Path(name)
 
 
-def test_a_read_only_folder_is_reported(shared):
-    (shared / "v.csv").write_text("older")
-    shared.chmod(0o555)
+def test_a_read_only_folder_is_reported(shared_folder):
+    (shared_folder / "v.csv").write_text("older")
+    shared_folder.chmod(0o555)
     lines = in_child(
-        shared,
+        shared_folder,
         AS_NOBODY
         + textwrap.dedent("""
         for name in ("v.csv", "new.npy", "new.tsv"):
@@ -158,26 +158,26 @@ def test_a_read_only_folder_is_reported(shared):
                 print(error)
         """),
     )
-    shared.chmod(0o755)
+    shared_folder.chmod(0o755)
     assert lines == [
-        f"{shared}/{name} cannot be written: Permission denied; no partial file is left"
+        f"{shared_folder}/{name} cannot be written: Permission denied; no partial file is left"
         for name in ("v.csv", "new.npy", "new.tsv")
     ]
-    assert contents(shared) == {"v.csv": b"older"}
+    assert contents(shared_folder) == {"v.csv": b"older"}
 
 
-def test_a_read_only_file_is_not_replaced(shared):
-    shared.chmod(0o777)
-    (shared / "v.csv").write_text("older")
-    (shared / "v.csv").chmod(0o444)
+def test_a_read_only_file_is_not_replaced(shared_folder):
+    shared_folder.chmod(0o777)
+    (shared_folder / "v.csv").write_text("older")
+    (shared_folder / "v.csv").chmod(0o444)
     script = "try:\n    write_embedding(folder / 'v.csv', VECTORS)\nexcept GraphproxError as error:\n    print(error)\n"
-    assert "Permission denied" in in_child(shared, AS_NOBODY + script)[0]
-    assert contents(shared) == {"v.csv": b"older"}
+    assert "Permission denied" in in_child(shared_folder, AS_NOBODY + script)[0]
+    assert contents(shared_folder) == {"v.csv": b"older"}
 
 
-def test_an_inaccessible_folder_is_reported(shared):
-    (shared / "locked").mkdir(mode=0o700)
-    (shared / "locked" / "e.csv").write_text("a,b\n")
+def test_an_inaccessible_folder_is_reported(shared_folder):
+    (shared_folder / "locked").mkdir(mode=0o700)
+    (shared_folder / "locked" / "e.csv").write_text("a,b\n")
     script = """
 from graphprox import read_graph
 for act in (lambda path: write_embedding(path, VECTORS), read_graph):
@@ -187,9 +187,9 @@ for act in (lambda path: write_embedding(path, VECTORS), read_graph):
         print(error)
 """
     if os.geteuid() != 0:
-        (shared / "locked").chmod(0)
-    lines = in_child(shared, AS_NOBODY + script)
-    (shared / "locked").chmod(0o700)
+        (shared_folder / "locked").chmod(0)
+    lines = in_child(shared_folder, AS_NOBODY + script)
+    (shared_folder / "locked").chmod(0o700)
     assert len(lines) == 2
     assert all("Permission denied" in line for line in lines)
 
@@ -221,7 +221,7 @@ def test_devices_and_pipes_are_not_replaced(tmp_path):
         assert not path.is_file()
 
 
-# -- what is written ------------------------------------------------------------------------------------------------
+# -- written files --------------------------------------------------------------------------------------------------
 
 
 def test_a_new_file_has_default_permissions(tmp_path):
@@ -256,8 +256,8 @@ def test_long_file_names_are_supported(tmp_path):
 
 def test_unreadable_files_are_reported(tmp_path):
     (tmp_path / "empty").write_text("")
-    said = {"missing": "does not exist", ".": "it is a directory", "empty": "it is empty", "n" * 300: "too long"}
-    for name, words in said.items():
+    expected = {"missing": "does not exist", ".": "it is a directory", "empty": "it is empty", "n" * 300: "too long"}
+    for name, words in expected.items():
         with pytest.raises(ReadError, match=words):
             check_readable(tmp_path / name)
 
@@ -282,3 +282,12 @@ def test_ending_ignores_case_and_gz(name, known):
 )
 def test_reason_is_the_first_sentence(error, clause):
     assert reason(error) == clause
+
+
+def test_files_are_written_where_the_operating_system_has_no_fchmod(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "fchmod")  # as on Windows
+    (tmp_path / "v.csv").write_text("older")
+    (tmp_path / "v.csv").chmod(0o600)
+    write_embedding(tmp_path / "v.csv", VECTORS)
+    assert (tmp_path / "v.csv").read_text().startswith('"id"')
+    assert stat.S_IMODE((tmp_path / "v.csv").stat().st_mode) == 0o600

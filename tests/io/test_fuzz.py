@@ -27,11 +27,11 @@ X = np.array([[0, 1, 0], [2, 0, 0], [0, 0, 0], [0, 0.5, 3], [1, 1, 1]], np.float
 INDEX = NUMBERED.to_numpy().T.copy()
 
 
-def through(write):
-    """The bytes that a function writes to a file object."""
-    held = io.BytesIO()
-    write(held)
-    return held.getvalue()
+def to_bytes(write):
+    """Return the bytes that a function writes to a file object."""
+    buffer = io.BytesIO()
+    write(buffer)
+    return buffer.getvalue()
 
 
 def graphml():
@@ -61,21 +61,21 @@ GRAPHS = {
     "g.tsv": NUMBERED.to_csv(index=False, header=False, sep="\t").encode(),
     "g.txt": b"# a comment\n" + NUMBERED.to_csv(index=False, header=False, sep=" ").encode(),
     "g.csv.gz": gzip.compress(EDGES.to_csv(index=False).encode(), mtime=0),
-    "g.parquet": through(EDGES.to_parquet),
+    "g.parquet": to_bytes(EDGES.to_parquet),
     "g.graphml": graphml(),
-    "citation.npz": through(lambda file: np.savez(file, **citation())),
-    "index.npz": through(lambda file: np.savez(file, edge_index=INDEX, x=X, y=[0, 1, 0, 1, 1])),
-    "scipy.npz": through(lambda file: sp.save_npz(file, sp.csc_array((np.ones(4), INDEX), shape=(5, 5)))),
-    "data.pt": through(lambda file: torch.save(data(), file)),
-    "legacy.pt": through(lambda file: torch.save(data().to_dict(), file, _use_new_zipfile_serialization=False)),
+    "citation.npz": to_bytes(lambda file: np.savez(file, **citation())),
+    "index.npz": to_bytes(lambda file: np.savez(file, edge_index=INDEX, x=X, y=[0, 1, 0, 1, 1])),
+    "scipy.npz": to_bytes(lambda file: sp.save_npz(file, sp.csc_array((np.ones(4), INDEX), shape=(5, 5)))),
+    "data.pt": to_bytes(lambda file: torch.save(data(), file)),
+    "legacy.pt": to_bytes(lambda file: torch.save(data().to_dict(), file, _use_new_zipfile_serialization=False)),
 }
 FEATURES = {
     "x.csv": features().to_csv(index=False).encode(),
-    "x.parquet": through(features().to_parquet),
-    "x.npy": through(lambda file: np.save(file, X)),
-    "x.npz": through(lambda file: np.savez(file, x=X, ids=[4, 3, 2, 1, 0])),
-    "sparse.npz": through(lambda file: sp.save_npz(file, sp.csr_array(X), compressed=False)),
-    "x.svmlight": through(lambda file: dump_svmlight_file(X, [0, 1, 0, 1, 1], file)),
+    "x.parquet": to_bytes(features().to_parquet),
+    "x.npy": to_bytes(lambda file: np.save(file, X)),
+    "x.npz": to_bytes(lambda file: np.savez(file, x=X, ids=[4, 3, 2, 1, 0])),
+    "sparse.npz": to_bytes(lambda file: sp.save_npz(file, sp.csr_array(X), compressed=False)),
+    "x.svmlight": to_bytes(lambda file: dump_svmlight_file(X, [0, 1, 0, 1, 1], file)),
 }
 FILES = GRAPHS | FEATURES
 
@@ -84,7 +84,7 @@ WORDS = [b"nan", b"-1", b",", b'"', b"\n", b"\0", b"\xff", b" ", b"#", b"<", b"9
 
 @st.composite
 def damage(draw, whole):
-    """The bytes of a file with some changed, put in, taken out, and perhaps all cut off behind a place."""
+    """Change, insert and remove some bytes of a file, and possibly truncate it."""
     broken = bytearray(whole)
     place = st.integers(0, len(whole) - 1)
     for kind in draw(st.lists(st.sampled_from(["change", "put in", "take out"]), max_size=3)):
@@ -101,7 +101,7 @@ def damage(draw, whole):
 
 
 def read(name, content):
-    """The graph, or the error, of ours, that comes in its place."""
+    """Return the graph, or the GraphproxError that reading it raises."""
     with TemporaryDirectory() as folder, warnings.catch_warnings(action="ignore"):
         path, edges = Path(folder, name), Path(folder, "edges.csv")
         path.write_bytes(content)
@@ -116,7 +116,7 @@ def read(name, content):
 
 def assert_sound(found):
     if isinstance(found, Graph):
-        assert np.isfinite(found.x.sum())  # it can be worked with: no index leads outside
+        assert np.isfinite(found.x.sum())  # all indices are valid
         assert found.edge_index.max() < found.num_nodes
     else:
         assert "\n" not in str(found)

@@ -18,7 +18,7 @@ def dense(x):
 
 
 def random_tables(ids, seed):
-    """Edges, features and labels of a random graph, each in an order of its own."""
+    """Return edges, features and labels of a random graph, each in a different order."""
     rng = np.random.default_rng(seed)
     ends = rng.choice(ids, (60, 2))
     edges = pd.DataFrame({"source": ends[:, 0], "target": ends[:, 1]})
@@ -29,7 +29,7 @@ def random_tables(ids, seed):
     return edges, features, labels
 
 
-def written(table, path):
+def write_table(table, path):
     if path.suffix == ".parquet":
         table.to_parquet(path)
     else:
@@ -41,15 +41,15 @@ def written(table, path):
 @pytest.mark.parametrize(
     ("of_edges", "of_features", "of_labels"), [("csv", "parquet", "tsv"), ("parquet", "csv", "parquet")]
 )
-def test_rows_are_joined_by_id(tmp_path, listed, ids, of_edges, of_features, of_labels):
+def test_rows_are_joined_by_id(tmp_path, read_edge_set, ids, of_edges, of_features, of_labels):
     edges, features, labels = random_tables(np.array(ids), seed=len(str(ids)))
     graph = read_graph(
-        written(edges, tmp_path / f"e.{of_edges}"),
-        features=written(features, tmp_path / f"x.{of_features}"),
-        labels=written(labels, tmp_path / f"y.{of_labels}"),
+        write_table(edges, tmp_path / f"e.{of_edges}"),
+        features=write_table(features, tmp_path / f"x.{of_features}"),
+        labels=write_table(labels, tmp_path / f"y.{of_labels}"),
     )
     assert graph.ids.tolist() == features["id"].tolist()
-    assert listed(graph) == {frozenset(pair) for pair in edges.itertuples(index=False)}
+    assert read_edge_set(graph) == {frozenset(pair) for pair in edges.itertuples(index=False)}
     by_id = features.set_index("id")
     class_of = dict(labels.itertuples(index=False))
     for node, row, y in zip(graph.ids.tolist(), dense(graph.x), graph.y, strict=True):
@@ -133,7 +133,7 @@ def test_given_features_cause_no_warning(write):
     assert graph.x.tolist() == [[1], [2], [3]]
 
 
-# -- what does not fit together -------------------------------------------------------------------------------------
+# -- inconsistent files ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from graphprox.io.npy import open_npz, read_npy, read_sparse
 
 
 class Trap:
-    """What creates a file when it is unpickled."""
+    """Creates a file when it is unpickled."""
 
     def __init__(self, marker):
         self.marker = marker
@@ -29,7 +29,7 @@ class Trap:
 def trap(tmp_path):
     made = Trap(tmp_path / "SPRUNG")
     pickle.loads(pickle.dumps(made))
-    assert made.marker.exists(), "the trap itself must work, or the tests say nothing"
+    assert made.marker.exists(), "the trap must work, or the tests are meaningless"
     made.marker.rmdir()
     yield made
     assert not made.marker.exists()
@@ -121,7 +121,7 @@ SOUND = {"data": EYE.data, "indices": EYE.indices, "indptr": EYE.indptr, "shape"
     ],
 )
 def test_a_sparse_matrix_with_invalid_indices_is_rejected(tmp_path, broken, words):
-    # scipy would follow such an index into memory that belongs to others.
+    # scipy would access memory outside of the matrix.
     np.savez(tmp_path / "x.npz", **{**SOUND, **broken})
     with open_npz(tmp_path / "x.npz") as arrays, pytest.raises(ReadError, match=words):
         read_sparse(arrays)

@@ -170,7 +170,7 @@ def test_nearest_neighbors_in_a_trained_embedding_share_their_class(name):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_without_epochs_the_encoder_is_untrained(name):
+def test_encoder_is_untrained_after_zero_epochs(name):
     vectors = clone(METHODS[name]).set_params(epochs=0).fit_transform(synthetic(nodes=140))
     assert vectors.shape == (140, 16)
     assert np.isfinite(vectors).all()

@@ -1,20 +1,24 @@
-"""What all methods inherit, on small methods of a test's own."""
+"""The base classes of all methods, tested on small methods that are defined here.
+
+Covers graphprox.methods.registration.
+"""
 
 from __future__ import annotations
 
+import pickle
+from copy import copy, deepcopy
+
 import numpy as np
 import pytest
-import torch
-from sklearn.exceptions import NotFittedError
+from sklearn import config_context
+from sklearn.base import clone
 
-from graphprox import Dataset, Graph, GraphError, NodeSplit, NotInductiveError, ParameterError, synthetic
-from graphprox.methods.base import (
+from graphprox import DGI, FTGCL, GMI, Dataset, GraphError, NotInductiveError, ParameterError, synthetic
+from graphprox.methods import (
     METHODS,
     GraphEmbedder,
     InductiveEmbedder,
     MethodInfo,
-    NodeClassifier,
-    _split_labels,
     parameter,
     register_method,
 )
@@ -23,16 +27,7 @@ INFO = {"group": "floor", "summary": "for tests"}
 
 
 @pytest.fixture
-def registry(monkeypatch):
-    """The registry of methods, whose changes are undone."""
-    assert len(METHODS)
-    monkeypatch.setattr(METHODS, "_entries", dict(METHODS._entries))
-    monkeypatch.setattr(METHODS, "_origins", dict(METHODS._origins))
-    return METHODS
-
-
-@pytest.fixture
-def scaled(registry):
+def scaled_method(registry):
     """An inductive method that multiplies features."""
 
     @register_method("scaled")
@@ -57,46 +52,23 @@ def scaled(registry):
     return Scaled
 
 
-@pytest.fixture
-def majority(registry):
-    """A classifier that predicts the most frequent class of the training nodes."""
-
-    @register_method("majority")
-    class Majority(NodeClassifier):
-        info = MethodInfo(title="Majority", uses="Y", **INFO)
-
-        def _fit(self, task, _seed, _progress):
-            self.task_ = task
-
-        def _decision_function(self, graph):
-            counts = torch.bincount(self.task_.train.targets, minlength=self.task_.num_classes)
-            return counts.float().expand(graph.num_nodes, -1)
-
-    return Majority
-
-
-@pytest.fixture
-def graph():
-    return Graph(np.arange(8, dtype=float).reshape(4, 2), [[0, 1, 2], [1, 2, 3]])
-
-
 # -- declaring a method ---------------------------------------------------------------------------------------------
 
 
-def test_declared_parameters_are_keywords_of_the_constructor(scaled):
-    made = scaled(factor=4, label="x")
+def test_declared_parameters_are_keywords_of_the_constructor(scaled_method):
+    made = scaled_method(factor=4, label="x")
     assert (made.factor, made.times, made.label) == (4, 1, "x")
     assert made.get_params()["label"] == "x"
     assert repr(made) == "Scaled(factor=4, label='x')"
     with pytest.raises(TypeError):
-        scaled(4)
+        scaled_method(4)
     with pytest.raises(TypeError):
-        scaled(unknown=4)
+        scaled_method(unknown=4)
 
 
-def test_registered_method_has_its_name(scaled, registry):
-    assert scaled.name == "scaled"
-    assert registry.lookup("Scaled") is scaled
+def test_registered_method_has_its_name(scaled_method, registry):
+    assert scaled_method.name == "scaled"
+    assert registry.lookup("Scaled") is scaled_method
 
 
 def test_name_of_a_method_must_be_unique(registry):
@@ -107,8 +79,8 @@ def test_name_of_a_method_must_be_unique(registry):
             info = MethodInfo(title="Another", uses="A", **INFO)
 
 
-def test_settings_are_the_parameters_that_the_result_depends_on(scaled):
-    assert scaled(factor=3).settings() == {
+def test_settings_are_the_parameters_that_the_result_depends_on(scaled_method):
+    assert scaled_method(factor=3).settings() == {
         "factor": 3,
         "times": 1,
         "sign": "plus",
@@ -139,48 +111,97 @@ def test_settings_are_the_parameters_that_the_result_depends_on(scaled):
         ({"preset": "Texsa"}, "Scaled has no preset 'Texsa'; did you mean 'Texas'?"),
     ],
 )
-def test_wrong_value_is_refused_by_fit_and_not_by_the_constructor(scaled, graph, parameters, message):
-    made = scaled(**parameters)
+def test_invalid_value_is_rejected_by_fit_and_not_by_the_constructor(scaled_method, graph, parameters, message):
+    made = scaled_method(**parameters)
     with pytest.raises(ParameterError) as refused:
         made.fit(graph)
     assert str(refused.value).startswith(message)
 
 
-def test_integers_are_accepted_for_floats_and_numpy_scalars_for_both(scaled, graph):
+def test_integers_are_accepted_for_floats_and_numpy_scalars_for_both(scaled_method, graph):
     for factor, times in ((2, 1), (np.float32(2), np.int64(1)), (np.int64(2), np.uint8(1))):
-        assert np.array_equal(scaled(factor=factor, times=times).fit_transform(graph), 2 * graph.x)
+        assert np.array_equal(scaled_method(factor=factor, times=times).fit_transform(graph), 2 * graph.x)
 
 
 # -- presets --------------------------------------------------------------------------------------------------------
 
 
-def test_preset_replaces_defaults_only(scaled):
-    assert scaled.preset_names() == ("default", "Texas")
-    changed = scaled(preset="Texas", factor=5)._with_preset(None)
+def test_preset_replaces_defaults_only(scaled_method):
+    assert scaled_method.preset_names() == ("default", "Texas")
+    changed = scaled_method(preset="Texas", factor=5).resolve_preset()
     assert (changed.factor, changed.times, changed.preset) == (5, 2, "default")
-    explicit = scaled.from_preset("Texas", factor=2.0)
+    explicit = scaled_method.from_preset("Texas", factor=2.0)
     assert (explicit.factor, explicit.times) == (2.0, 2)
 
 
-def test_fit_with_a_preset_keeps_the_parameters_as_they_are_given(scaled, graph):
-    made = scaled().fit(Dataset("Texas", graph))
+@pytest.mark.parametrize("copied", [clone, copy, deepcopy, lambda made: pickle.loads(pickle.dumps(made))])
+def test_copy_keeps_which_parameters_were_given(copied):
+    given, left = GMI(num_layers=2), GMI()
+    citeseer = Dataset("CiteSeer", synthetic(nodes=140))
+    assert given.get_params() == left.get_params()
+    for made, num_layers in ((given, 2), (left, 1)):
+        assert copied(made).resolve_preset(citeseer).num_layers == num_layers
+        assert repr(copied(made)) == repr(made)
+
+
+def test_repr_shows_the_parameters_that_were_given(scaled_method):
+    assert repr(scaled_method()) == "Scaled()"
+    assert repr(scaled_method(times=1).set_params(factor=2.0)) == "Scaled(factor=2.0, times=1)"
+    made = scaled_method()
+    made.factor = 3
+    assert repr(made) == "Scaled(factor=3)"
+    with config_context(print_changed_only=False):
+        assert "sign='plus'" in repr(made)
+
+
+def test_renamed_parameter_is_rejected_with_its_present_name():
+    sentence = r"^DGI has no parameter 'width'; it was renamed to 'n_components' in version 0.2$"
+    for rejects in (DGI, DGI.from_preset, DGI().set_params):
+        with pytest.raises(ParameterError, match=sentence):
+            rejects(width=8)
+    with pytest.raises(ParameterError, match=r"was renamed to 'epochs' in version 0.2"):
+        FTGCL(steps=5)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        DGI(colour=5)
+
+
+def test_embedding_is_built_once_and_again_after_fit(scaled_method, graph):
+    made = scaled_method().fit(graph)
+    embedding = made.embedding_
+    assert made.embedding_ is embedding
+    assert "embedding_" not in made.get_params()
+    made.set_params(factor=3).fit(graph)
+    assert np.array_equal(made.embedding_.vectors, 3 * graph.x)
+    copied = deepcopy(made)
+    assert "embedding_" not in vars(copied)
+    assert np.array_equal(copied.embedding_.vectors, made.embedding_.vectors)
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if "learning_rate" in METHODS[name].parameters()])
+def test_learning_rate_of_zero_is_rejected(name):
+    with pytest.raises(ParameterError, match=r"^learning_rate must be a finite number above 0; got 0$"):
+        METHODS[name](learning_rate=0).check_parameters()
+
+
+def test_fit_with_a_preset_does_not_change_the_given_parameters(scaled_method, graph):
+    made = scaled_method().fit(Dataset("Texas", graph))
     assert np.array_equal(made.vectors_, 9 * graph.x)
     assert (made.factor, made.times) == (2.0, 1)
-    assert made.settings_ == scaled.from_preset("Texas").settings()
+    assert made.settings_ == scaled_method.from_preset("Texas").settings()
     assert np.array_equal(made.transform(graph), 9 * graph.x)
     assert np.array_equal(made.fit_transform(Dataset("Ohio", graph)), 2 * graph.x)
-    assert np.array_equal(scaled(preset="default").fit_transform(Dataset("Texas", graph)), 2 * graph.x)
+    assert np.array_equal(scaled_method(preset="default").fit_transform(Dataset("Texas", graph)), 2 * graph.x)
 
 
 # -- embedders ------------------------------------------------------------------------------------------------------
 
 
-def test_single_row_of_features_can_be_transformed(scaled, graph):
-    made = scaled().fit(graph)
+def test_single_row_of_features_can_be_transformed(scaled_method, graph):
+    made = scaled_method().fit(graph)
     assert made.transform(graph.x[:1]).shape == (1, 2)
 
 
-def test_method_without_transform_says_what_to_do(registry, graph):
+def test_error_of_a_method_without_transform_states_the_alternative(registry, graph):
     @register_method("transductive")
     class Transductive(GraphEmbedder):
         info = MethodInfo(title="Transductive", uses="A", **INFO)
@@ -196,73 +217,14 @@ def test_method_without_transform_says_what_to_do(registry, graph):
         made.transfrom(graph)
 
 
-# -- classifiers ----------------------------------------------------------------------------------------------------
-
-
-def test_labels_in_place_of_a_split_are_split_with_every_class_in_training():
-    graph = synthetic(nodes=140)
-    labels = np.where(np.arange(140) < 100, graph.y * 10, -1)
-    labeled, classes, split = _split_labels(graph.without_labels(), labels, seed=0)
-    assert classes.tolist() == sorted({*labels.tolist()} - {-1})
-    assert np.array_equal(classes[labeled.y[:100]], labels[:100])
-    assert set(labeled.y[100:]) == {-1}
-    assert len(split.val) == 10
-    assert len(split.test) == 0
-    assert sorted([*split.train, *split.val]) == list(range(100))
-    assert set(labeled.y[split.train]) == set(range(len(classes)))
-    again = _split_labels(graph.without_labels(), labels, seed=0)[2]
-    assert np.array_equal(again.val, split.val)
-    assert not np.array_equal(_split_labels(graph.without_labels(), labels, seed=1)[2].val, split.val)
-
-
-def test_rare_class_stays_in_training(graph):
-    labeled, _, split = _split_labels(graph, ["a", "b", "a", "a"], seed=0)
-    assert set(labeled.y[split.train]) == {0, 1}
-
-
-@pytest.mark.parametrize(
-    ("labels", "error", "message"),
-    [
-        ([0, 1, 0], ParameterError, "^labels must have one entry per node, -1 where unknown; got 3 for 4 nodes$"),
-        ([[0, 1, 0, 1]], ValueError, r"y should be a 1d array, got an array of shape \(1, 4\) instead"),
-        ([0.5, 1.5, 2.25, 1.0], ValueError, "Unknown label type: continuous"),
-        (
-            None,
-            ParameterError,
-            "^split must be a NodeSplit, as random_split makes, or y should be a 1d array of labels; got None$",
-        ),
-        ([0, 0, 0, -1], GraphError, "at least two classes; got 1"),
-        ([-1, -1, -1, -1], GraphError, "at least two classes; got 0"),
-    ],
-)
-def test_unusable_labels_are_refused(majority, graph, labels, error, message):
-    with pytest.raises(error, match=message):
-        majority().fit(graph, labels)
-
-
-def test_classifier_predicts_the_labels_that_it_was_given(majority, graph):
-    made = majority().fit(graph, ["dog", "cat", "cat", "cat"])
-    assert made.classes_.tolist() == ["cat", "dog"]
-    assert made.predict(graph).tolist() == ["cat"] * 4
-    assert made.predict(graph.x[:1]).tolist() == ["cat"]
-    assert made.score(graph, ["dog", "cat", "cat", "dog"]) == 0.5
-    assert made.score(graph, np.array(["dog", "cat", "cat", "cat"])) == 0.75
-    numbers = majority().fit(graph, [7, 5, 5, -1])
-    assert numbers.classes_.tolist() == [5, 7]
-    assert numbers.score(graph, [-1, 5, 5, -1]) in (0, 1)  # one node of each class is trained on: a tie
-
-
-def test_score_with_a_split_counts_its_test_nodes(majority):
-    graph = Graph(np.eye(6), [[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]])
-    labeled = graph.with_labels([0, 1, 1, 0, 1, 0])
-    split = NodeSplit(train=[0, 1, 2], val=[3], test=[4, 5])
-    made = majority().fit(labeled, split)
-    assert made.predict(labeled).tolist() == [1] * 6
-    assert made.score(labeled, split) == 0.5
-    with pytest.raises(GraphError, match="score needs a graph with labels"):
-        made.score(graph, split)
-
-
-def test_unfitted_classifier_does_not_predict(majority, graph):
-    with pytest.raises(NotFittedError):
-        majority().predict(graph)
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])
+def test_features_that_are_not_finite_are_rejected_and_the_node_is_named(scaled_method, value):
+    features = np.ones((4, 2))
+    features[2, 1] = value
+    shown = "NaN" if np.isnan(value) else "inf"
+    message = rf"^features must be finite float32 numbers; got {shown} in the row of node 2: replace or remove it$"
+    for data in (features, (features, [[0, 1], [1, 2]])):
+        with pytest.raises(GraphError, match=message):
+            scaled_method().fit(data)
+    with pytest.raises(GraphError, match=message):
+        scaled_method().fit(np.ones((4, 2))).transform(features)

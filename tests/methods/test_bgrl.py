@@ -46,7 +46,7 @@ def test_momentum_rises_to_one():
     assert momenta == sorted(momenta)
 
 
-def test_momentum_of_the_target_encoder_matters():
+def test_momentum_of_the_target_encoder_changes_the_embedding():
     graph = synthetic(nodes=140)
     first, second = (
         BGRL(n_components=8, hidden_channels=16, epochs=3, momentum=momentum).fit_transform(graph)

@@ -1,4 +1,7 @@
-"""DeepWalk and node2vec, and laws of all methods that learn from walks and edges."""
+"""DeepWalk and node2vec, and laws of all methods that learn from walks and edges.
+
+Covers graphprox.methods.node2vec.
+"""
 
 from __future__ import annotations
 
@@ -156,9 +159,17 @@ np.save(sys.argv[1], np.concatenate([method.fit_transform(graph) for method in m
 @pytest.mark.slow
 def test_compiled_code_stays_within_bounds_and_is_up_to_date(tmp_path):
     files = [tmp_path / "checked.npy", tmp_path / "cached.npy"]
-    # The first run has a cache of its own, so that everything is compiled anew.
+    # The first run has an empty cache, so that everything is compiled.
     for file, more in zip(files, ({"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}, {}), strict=True):
         command = [sys.executable, "-c", EVERY_KERNEL, str(file)]
         done = subprocess.run(command, env=os.environ | more, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
     np.testing.assert_allclose(*map(np.load, files), atol=1e-4, err_msg="compiled code is old: delete __pycache__")
+
+
+@pytest.mark.parametrize("kind", [DeepWalk, Node2Vec, LINE, VERSE])
+def test_no_epochs_keep_the_initial_vectors(kind, graph):
+    untrained = kind(n_components=8, epochs=0).fit_transform(graph)
+    assert untrained.shape == (graph.num_nodes, 8)
+    assert np.isfinite(untrained).all()
+    assert not np.array_equal(untrained, kind(n_components=8, epochs=1).fit_transform(graph))

@@ -1,4 +1,7 @@
-"""DGI against PyG."""
+"""DGI against PyG.
+
+Covers graphprox.methods._neural.
+"""
 
 from __future__ import annotations
 

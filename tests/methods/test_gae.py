@@ -1,4 +1,7 @@
-"""Graph autoencoders: GAE, VGAE and ARVGA."""
+"""Graph autoencoders: GAE, VGAE and ARVGA.
+
+Covers graphprox.methods.vgae, graphprox.methods.arvga and graphprox.methods._edge_reconstruction.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ import torch
 from graphprox import Graph, synthetic
 from graphprox.errors import GraphError
 from graphprox.graph.splits import edge_split
+from graphprox.methods import InductiveEmbedder
 from graphprox.methods._edge_reconstruction import NonEdges, PairDecoder, to_positive_pairs
 from graphprox.methods._neural import GCNLayers, GraphTensors
 from graphprox.methods.arvga import ARVGA
-from graphprox.methods.base import InductiveEmbedder
 from graphprox.methods.gae import GAE
 from graphprox.methods.vgae import VGAE, VariationalEncoder
 
@@ -28,7 +31,7 @@ def ring(nodes: int, *, directed: bool = False, isolated: int = 0, seed: int = 0
 
 
 @methods
-def test_complete_graph_is_refused(method: type[InductiveEmbedder]) -> None:
+def test_complete_graph_is_rejected(method: type[InductiveEmbedder]) -> None:
     with pytest.raises(GraphError, match="got a complete graph of 2 nodes"):
         method(epochs=3).fit(Graph(np.eye(2), [[0], [1]]))
 
@@ -140,7 +143,7 @@ def _copy_weights(ours: torch.nn.Module, theirs: torch.nn.Module) -> None:
 
 
 def test_arvga_equals_an_explicit_training_loop() -> None:
-    """Three epochs with PyG's model and losses and two optimizers, one step of each an epoch."""
+    """Three epochs with PyG's model and losses and two optimizers, one step of each per epoch."""
     from torch_geometric.nn import ARGVA
 
     graph, seed = ring(12), 5

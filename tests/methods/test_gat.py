@@ -47,7 +47,7 @@ def test_network_equals_two_layers_of_pyg(graph, output_heads):
 
 
 def test_attention_dropout_drops_coefficients_and_scales_the_others(graph):
-    """With rows of ones and even attention, the mean of a node counts the coefficients that are left."""
+    """With rows of ones and uniform attention, the mean of a node is the share of coefficients that are not dropped."""
     pattern = _to_pattern(graph)
     layer = AttentionLayer(1, 1, 1, dropout=0.6, generator=generator())
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Geom-GCN: its neighbors by relation, and its network by a literal loop."""
+"""Geom-GCN: its neighbors by relation, and its network against an explicit loop."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ def test_there_are_as_many_neighbors_in_the_plane_as_in_the_graph():
     assert torch.equal(relation, pattern.rows % NUM_RELATIONS)
 
 
-def test_two_nodes_see_each_other_in_opposite_quadrants():
+def test_two_nodes_are_in_opposite_quadrants_of_each_other():
     points = np.random.default_rng(0).uniform(-0.5, 0.5, (20, 2))
     source, target = np.arange(19), np.arange(1, 20)
     there, back = geom_gcn._quadrants(points, source, target), geom_gcn._quadrants(points, target, source)
     assert np.array_equal(there + back, np.full(19, 3))
 
 
-def test_another_graph_is_refused():
+def test_another_graph_is_rejected():
     graph = synthetic(nodes=140)
     classifier = GeomGCN(epochs=2, latent_epochs=3).fit(graph, random_split(graph, random_state=0))
     with pytest.raises(NotInductiveError, match=r"cannot predict another graph: call fit on that graph$"):

@@ -23,7 +23,7 @@ def ring(nodes: int, *, directed: bool = False, isolated: int = 0, seed: int = 0
     return Graph(x, np.concatenate([[range(nodes), [*range(1, nodes), 0]], chord], axis=1), directed=directed)
 
 
-def test_gmi_mean_is_gmi_with_another_default() -> None:
+def test_gmi_mean_equals_gmi_with_mean_weighting() -> None:
     graph = synthetic(nodes=140)
     mean = GMI(n_components=8, epochs=3, neighbor_weighting="mean").fit_transform(graph)
     assert mean.tobytes() == GMIMean(n_components=8, epochs=3).fit_transform(graph).tobytes()

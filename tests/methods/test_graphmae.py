@@ -63,7 +63,7 @@ def test_node_mask_has_the_shares_of_its_rates():
     assert len(NodeMask.sample(3, 0.0, 0.5, generator()).nodes) == 1  # there is always something to reconstruct
 
 
-def test_encoder_sees_a_token_in_place_of_masked_features(features, ring):
+def test_encoder_replaces_masked_features_by_a_token(features, ring):
     made, x = features
     edges = to_edges(ring)
     encoder = MaskedEncoder(90, 8, heads=2, dropout=DropoutRates(0.5, 0.5), generator=generator()).eval()
@@ -80,7 +80,7 @@ def test_encoder_sees_a_token_in_place_of_masked_features(features, ring):
         # They are replaced by the token and by the features of node 1.
         other[[2, 4]], other[7] = encoder.token, x[1]
         torch.testing.assert_close(masked, encoder(FeatureMatrix.of(other.numpy()), edges), rtol=1e-5, atol=1e-6)
-        # The features of other nodes matter.
+        # The features of other nodes have an effect.
         other = x.clone()
         other[3] += 1
         assert not torch.allclose(masked, encoder(FeatureMatrix.of(other.numpy()), edges, mask), atol=1e-3)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from graphprox import Graph, synthetic
-from graphprox._utils.checks import random_seed_from
+from graphprox._utils.checks import sample_seed
 from graphprox._utils.hashing import GOLDEN, stream
-from graphprox.methods._skipgram import draw_entry, init_vectors, iterate_chunks
+from graphprox.methods._skipgram import init_vectors, iterate_chunks, sample_entry
 from graphprox.methods.line import LINE, EdgeSampler
 
 
@@ -74,17 +74,17 @@ def test_line_equals_plain_python(order):
     rng = np.random.default_rng(7)
     vectors = init_vectors(rng, 9, 10).astype(np.float64)
     contexts = vectors if order == "first" else np.zeros((9, 10))
-    seed, total = random_seed_from(rng), epochs * len(edges.source)
+    seed, total = sample_seed(rng), epochs * len(edges.source)
     with np.errstate(over="ignore"):
         for first, end in iterate_chunks(total, None):
             state = np.uint64(stream(seed, first, 0))
             for step in range(first, end):
-                edge = draw_entry(*edges.by_weight, state)
+                edge = sample_entry(*edges.by_weight, state)
                 ends = edges.source[edge], edges.target[edge]
                 targets = [ends[1]]
                 for _ in range(4):
                     state += GOLDEN
-                    node = draw_entry(*edges.by_degree, state)
+                    node = sample_entry(*edges.by_degree, state)
                     targets += [node] if node not in ends else []
                 state += GOLDEN
                 take_step(vectors, ends[0], contexts, targets, rate + (1e-4 - rate) * step / total)

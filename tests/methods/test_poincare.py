@@ -54,8 +54,8 @@ def test_step_decreases_the_loss_of_its_edge_as_its_gradient_predicts():
     source, target, negatives = np.array([0]), np.array([1]), np.array([[2, 3, 4, -1, 5]])
 
     def loss(points):
-        apart = np.array([poincare_distance(points[0], points[each]) for each in (1, 2, 3, 4, 5)])
-        return apart[0] + math.log(np.exp(-apart).sum())
+        distances = np.array([poincare_distance(points[0], points[each]) for each in (1, 2, 3, 4, 5)])
+        return distances[0] + math.log(np.exp(-distances).sum())
 
     # The loss changes by minus the learning rate times the squared norm of the gradient in the metric.
     moved = points.copy()
@@ -73,11 +73,11 @@ def test_tree_has_close_neighbors_and_its_root_near_the_center():
     edges = np.concatenate([pairs, pairs[::-1]], axis=1)
     points = poincare_embedding(edges, 121, seed=0, epochs=100)
     assert ((points**2).sum(1) < 1).all()
-    apart = np.array([[poincare_distance(a, b) for b in points] for a in points])
+    distances = np.array([[poincare_distance(a, b) for b in points] for a in points])
     is_edge = np.zeros((121, 121), bool)
     is_edge[tuple(edges)] = True
     others = ~is_edge & ~np.eye(121, dtype=bool)
-    assert apart[is_edge].mean() < 0.6 * apart[others].mean()
+    assert distances[is_edge].mean() < 0.6 * distances[others].mean()
     leaves = np.arange(40, 121)
     norms = np.linalg.norm(points, axis=1)
     assert norms[:4].mean() < norms[leaves].mean()

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from graphprox._utils.checks import random_seed_from
+from graphprox._utils.checks import sample_seed
 from graphprox._utils.hashing import GOLDEN, stream, uniform
 from graphprox.methods._skipgram import (
     BLOCK,
     MIN_LEARNING_RATE,
     AliasTable,
     allocate_buffers,
-    draw_entry,
-    draw_negatives,
     init_vectors,
     iterate_chunks,
+    sample_entry,
+    sample_negative_targets,
     sigmoid,
     train_skip_gram,
     update_vectors,
@@ -100,7 +100,7 @@ def test_step_follows_the_gradient_of_a_shared_matrix(targets):
 def count_samples(keep, other, times):
     counts, state = np.zeros(len(keep), np.int64), stream(np.uint64(5), 0, 0)
     for _ in range(times):
-        counts[draw_entry(keep, other, state)] += 1
+        counts[sample_entry(keep, other, state)] += 1
         state += GOLDEN
     return counts
 
@@ -120,7 +120,7 @@ def test_alias_table_without_weight_is_uniform():
 
 def test_negatives_exclude_the_target_and_the_source():
     table, targets = AliasTable.of(np.ones(4)), np.full(1 + 50, 3)
-    count, _ = draw_negatives(*table, targets, 0, np.uint64(9))
+    count, _ = sample_negative_targets(*table, targets, 0, np.uint64(9))
     assert 1 < count < 51
     assert targets[0] == 3
     assert set(targets[1:count]) == {1, 2}
@@ -136,7 +136,7 @@ def train_in_python(walks, rng, *, num_nodes, n_components, window_size, num_neg
         np.zeros((num_nodes, n_components)),
     )
     noise = AliasTable.of(np.bincount(walks.ravel(), minlength=num_nodes) ** 0.75)
-    seed = random_seed_from(rng)
+    seed = sample_seed(rng)
     order = np.concatenate([rng.permutation(len(walks)) for _ in range(epochs)])
     for number, chosen in enumerate(order):
         rate = learning_rate + (MIN_LEARNING_RATE - learning_rate) * number / len(order)
@@ -146,7 +146,7 @@ def train_in_python(walks, rng, *, num_nodes, n_components, window_size, num_neg
             others = []
             for _ in range(num_negatives):
                 state += GOLDEN
-                others.append(draw_entry(*noise, state))
+                others.append(sample_entry(*noise, state))
             state += GOLDEN
             for place, node in enumerate(walk):
                 if place == center or abs(place - center) > reach:

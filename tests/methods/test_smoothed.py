@@ -1,4 +1,7 @@
-"""Features with and without smoothing."""
+"""Features with and without smoothing.
+
+Covers graphprox.methods.raw.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Tasks, feature dropout and training of semi-supervised classifiers, and the manners that all of them share."""
+"""Tasks, feature dropout and training of semi-supervised classifiers, and their common interface."""
 
 from __future__ import annotations
 
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -44,7 +43,6 @@ CLASSIFIERS = {
     "jk-net-sage": JKNet(epochs=10, learning_rate=0.1, hidden_channels=8, conv="sage"),
     "geom-gcn-p": GeomGCN(epochs=10, learning_rate=0.2, hidden_channels=4, latent_epochs=3),
 }
-INDUCTIVE = [name for name in CLASSIFIERS if name != "geom-gcn-p"]
 
 
 @pytest.fixture
@@ -61,77 +59,7 @@ def make(name, **parameters):
     return clone(CLASSIFIERS[name]).set_params(**parameters)
 
 
-# -- manners of classifiers --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_predictions_depend_on_the_random_state_alone(name, graph, split):
-    torch.manual_seed(3)
-    predicted = make(name, random_state=1).fit(graph, split).predict(graph)
-    after = torch.rand(2)
-    torch.manual_seed(3)
-    assert torch.equal(after, torch.rand(2)), "the global random state was advanced"
-    assert predicted.dtype == np.int64
-    assert np.array_equal(predicted, make(name, random_state=1).fit(graph, split).predict(graph))
-    is_same = np.array_equal(predicted, make(name, random_state=2).fit(graph, split).predict(graph))
-    assert is_same != CLASSIFIERS[name].stochastic
-
-
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_labels_of_training_nodes_matter_and_those_of_test_nodes_do_not(name, graph, split):
-    predicted = make(name).fit(graph, split).predict(graph)
-    for test_labels in (-1, 99):
-        labels = graph.y.copy()
-        labels[split.test] = test_labels
-        other = graph.with_labels(labels)
-        assert np.array_equal(predicted, make(name).fit(other, split).predict(other))
-    labels = graph.y.copy()
-    labels[split.train] = (labels[split.train] + 1) % 7
-    other = graph.with_labels(labels)
-    assert not np.array_equal(predicted, make(name).fit(other, split).predict(other))
-
-
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_score_is_the_accuracy_on_test_nodes_or_on_known_labels(name, graph, split):
-    classifier = make(name).fit(graph, split)
-    is_correct = classifier.predict(graph) == graph.y
-    assert classifier.score(graph, split) == is_correct[split.test].mean()
-    labels = np.where(np.arange(140) < 50, graph.y, -1)
-    assert classifier.score(graph, labels) == is_correct[:50].mean()
-
-
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_labels_can_be_given_in_place_of_a_split(name, graph):
-    labels = 10 * graph.y
-    labels[::3] = -1
-    classifier = make(name).fit(graph.without_labels(), labels)
-    assert classifier.classes_.tolist() == [0, 10, 20, 30, 40, 50, 60]
-    assert set(classifier.predict(graph)) <= set(classifier.classes_)
-    labels[0] = 99  # a label that is given makes a class
-    assert 99 in make(name).fit(graph, labels).classes_
-
-
-@pytest.mark.parametrize("name", INDUCTIVE)
-def test_prediction_for_another_graph_is_permutation_equivariant(name, graph, split):
-    classifier = make(name).fit(graph, split)
-    other = synthetic(nodes=210, random_state=1)
-    order = np.random.default_rng(0).permutation(210)
-    permuted = Graph(other.x[order], np.argsort(order)[other.edge_index], directed=other.directed)
-    expected = classifier.predict_proba(other)
-    np.testing.assert_allclose(classifier.predict_proba(permuted), expected[order], rtol=1e-3, atol=1e-4)
-
-
-@pytest.mark.parametrize("name", INDUCTIVE)
-def test_another_graph_must_have_the_same_features(name, graph, split):
-    with pytest.raises(ParameterError, match="must have the 32 features"):
-        make(name).fit(graph, split).predict(Graph(np.eye(5), [[0], [1]]))
-
-
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_pickled_classifier_predicts_the_same(name, graph, split):
-    classifier = make(name).fit(graph, split)
-    again = pickle.loads(pickle.dumps(classifier))
-    assert np.array_equal(again.predict(graph), classifier.predict(graph))
+# -- interface ---------------------------------------------------------------------------------------------------------
 
 
 def test_settings_of_a_data_set_are_used_to_predict_too(graph, split):
@@ -237,7 +165,7 @@ class Scripted(torch.nn.Module):
     ],
 )
 def test_training_stops_by_patience_and_keeps_the_weights_of_the_best_epoch(margins, patience, epochs, best):
-    """A margin is by how much the correct class of one of two validation nodes leads."""
+    """A margin is the score of the correct class of a validation node minus that of the other class."""
     task = SupervisedTask.of(Graph(np.eye(4), [[0], [1]], y=[0, 1, 0, 0]), NodeSplit([0, 1], [2, 3], []))
     network, reported = Scripted(margins), []
     score = train_classifier(

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chisquare, spearmanr
 
 from graphprox import Graph
-from graphprox._utils.checks import random_seed_from
+from graphprox._utils.checks import sample_seed
 from graphprox._utils.hashing import GOLDEN, stream, uniform
 from graphprox.methods._skipgram import iterate_chunks
 from graphprox.methods.verse import VERSE, sample_walk_end
@@ -66,7 +66,7 @@ def test_verse_equals_plain_python():
     rng, adjacency = np.random.default_rng(7), to_adjacency(graph)
     table = adjacency.start, adjacency.neighbor, adjacency.keep, adjacency.other
     vectors = rng.random((8, 10), np.float32).astype(np.float64) - 0.5
-    seed = random_seed_from(rng)
+    seed = sample_seed(rng)
     with np.errstate(over="ignore"):
         for first, end in iterate_chunks(30 * 8, None):
             state = np.uint64(stream(seed, first, 0))

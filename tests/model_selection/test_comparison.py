@@ -6,8 +6,7 @@ import pytest
 
 from graphprox import ParameterError, TrainingError, load
 from graphprox.evaluation import classify
-from graphprox.methods.base import METHODS
-from graphprox.methods.registry import method
+from graphprox.methods import METHODS, method
 from graphprox.model_selection import MethodResult, compare
 from graphprox.model_selection.comparison import DEFAULT_METHODS, plot_comparison, select_methods
 

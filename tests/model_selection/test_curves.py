@@ -1,4 +1,4 @@
-"""Validation accuracy along a training."""
+"""Validation accuracy during training."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from graphprox import FTGCL, Dataset, GraphError, ParameterError, random_split, synthetic
 from graphprox.evaluation import classify
-from graphprox.methods.registry import method
+from graphprox.methods import method
 from graphprox.model_selection import training_curve
 
 
@@ -14,7 +14,7 @@ def small(**parameters):
     return FTGCL(n_components=16, head_channels=16, k_max=3, **parameters)
 
 
-def test_a_point_equals_a_training_of_that_many_epochs(no_data):
+def test_a_point_equals_a_training_run_of_that_many_epochs(no_data):
     graph = synthetic()
     split = random_split(graph, random_state=7)
     points = list(training_curve(graph, small(random_state=2), [4, 0], [split]))

@@ -7,7 +7,7 @@ import pytest
 
 from graphprox import GraphError, random_split, synthetic
 from graphprox.evaluation import classify
-from graphprox.methods.registry import method
+from graphprox.methods import method
 from graphprox.model_selection import make_candidates, selection_splits, tune
 from graphprox.model_selection.tuning import parameter_grid
 
@@ -35,7 +35,7 @@ def test_candidates_combine_the_grid_with_shared_parameters():
     assert all(candidate.method.get_params()["hidden_channels"] == 4 for candidate in candidates)
 
 
-def test_selection_splits_are_not_those_that_results_are_reported_on(graph):
+def test_selection_splits_differ_from_those_used_for_results(graph):
     first, second = selection_splits(graph, 2)
     assert np.array_equal(first.train, random_split(graph, random_state=1000).train)
     assert np.array_equal(second.train, random_split(graph, random_state=1001).train)

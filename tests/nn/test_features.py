@@ -129,14 +129,14 @@ def test_normalization_is_idempotent():
 @pytest.mark.parametrize("density", [0.03, 0.5])
 def test_input_is_copied_and_not_modified(normalize, density):
     x = make_bags_of_words(density=density)
-    held = sp.csr_array(x)
-    before = held.copy()
-    actual = [FeatureMatrix.of(each, normalize=normalize) for each in (x, held)]
+    sparse_x = sp.csr_array(x)
+    before = sparse_x.copy()
+    actual = [FeatureMatrix.of(each, normalize=normalize) for each in (x, sparse_x)]
     assert np.array_equal(x, before.toarray())
-    assert (held != before).nnz == 0
+    assert (sparse_x != before).nnz == 0
     expected = [to_dense(each) for each in actual]
     x += 1
-    held.data += 1
+    sparse_x.data += 1
     for features, was in zip(actual, expected, strict=True):
         assert np.array_equal(to_dense(features), was)
 
@@ -150,6 +150,6 @@ def test_read_only_features_of_a_graph_are_accepted(form, normalize):
         assert features.matmul(torch.ones(graph.num_features, 1)).dtype == torch.float32
 
 
-def test_unknown_normalization_is_refused():
+def test_unknown_normalization_is_rejected():
     with pytest.raises(ParameterError, match=r"normalize must be one of rows, none; got 'columns'"):
         FeatureMatrix.of(make_bags_of_words(), normalize="columns")

@@ -7,15 +7,15 @@ import torch
 from graphprox.nn.pairs import _accumulate_gradient, _multiply_pairs, pair_products
 
 
-def sample(nodes: int, width: int, pairs: int, *, dtype: torch.dtype = torch.float32) -> tuple[torch.Tensor, ...]:
+def sample(nodes: int, channels: int, pairs: int, *, dtype: torch.dtype = torch.float32) -> tuple[torch.Tensor, ...]:
     generator = torch.Generator().manual_seed(0)
-    rows = torch.randn(nodes, width, generator=generator, dtype=dtype)
+    rows = torch.randn(nodes, channels, generator=generator, dtype=dtype)
     return rows.requires_grad_(), torch.randint(nodes, (2, pairs), generator=generator)
 
 
-@pytest.mark.parametrize(("nodes", "width", "pairs"), [(1, 1, 3), (7, 5, 40), (300, 64, 5000), (4, 3, 0)])
-def test_products_and_gradients_equal_those_of_gathered_rows(nodes: int, width: int, pairs: int) -> None:
-    rows, chosen = sample(nodes, width, pairs)
+@pytest.mark.parametrize(("nodes", "channels", "pairs"), [(1, 1, 3), (7, 5, 40), (300, 64, 5000), (4, 3, 0)])
+def test_products_and_gradients_equal_those_of_gathered_rows(nodes: int, channels: int, pairs: int) -> None:
+    rows, chosen = sample(nodes, channels, pairs)
     weights = torch.linspace(-1, 1, pairs)
     gathered = (rows[chosen[0]] * rows[chosen[1]]).sum(1)
     (expected,) = torch.autograd.grad((gathered * weights).sum(), rows)

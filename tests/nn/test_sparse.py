@@ -61,10 +61,10 @@ all_matrices = pytest.mark.parametrize("matrix", MATRICES)
 
 
 @all_matrices
-@pytest.mark.parametrize("width", [1, 3, 64])
-def test_products_equal_those_of_the_dense_matrix(matrix, convert, width):
+@pytest.mark.parametrize("channels", [1, 3, 64])
+def test_products_equal_those_of_the_dense_matrix(matrix, convert, channels):
     pattern = convert(SparsePattern.of(matrix))
-    right, left = sample(matrix.shape[1], width), sample(matrix.shape[0], width)
+    right, left = sample(matrix.shape[1], channels), sample(matrix.shape[0], channels)
     full = matrix.toarray()
     np.testing.assert_allclose(pattern.matmul(to_values(matrix), right), full @ right.numpy(), atol=1e-5)
     np.testing.assert_allclose(pattern.transposed_matmul(to_values(matrix), left), full.T @ left.numpy(), atol=1e-5)
@@ -96,8 +96,8 @@ def test_softmax_is_over_stored_entries(matrix, convert):
 def test_values_of_several_channels_are_independent(matrix, convert):
     pattern, values = convert(SparsePattern.of(matrix)), sample(matrix.nnz, 3)
     for function in (pattern.row_sums, pattern.column_sums, pattern.row_softmax):
-        apart = torch.stack([function(values[:, i].contiguous()) for i in range(3)], 1)
-        torch.testing.assert_close(function(values), apart)
+        separate = torch.stack([function(values[:, i].contiguous()) for i in range(3)], 1)
+        torch.testing.assert_close(function(values), separate)
 
 
 def test_softmax_does_not_overflow(convert):
@@ -256,8 +256,8 @@ def test_kernels_do_not_warn(convert, dtype):
     # torch emits some warnings once per process, and another test may have triggered them.
     torch.set_warn_always(True)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             # Emitted for the first CSR tensor, and suppressed there.
             warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta")
             pattern = convert(SparsePattern.of(make_looped_matrix()))
@@ -266,3 +266,4 @@ def test_kernels_do_not_warn(convert, dtype):
             attend(pattern, h, scorer, bias, heads=2, slope=SLOPE).square().sum().backward()
     finally:
         torch.set_warn_always(False)
+    assert [str(each.message) for each in caught] == []

@@ -187,7 +187,7 @@ def new_record() -> Callable[..., Record]:
 
 
 class Records:
-    """A folder of records filled without running anything."""
+    """A folder of records that are made up without running trials."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
@@ -209,13 +209,13 @@ def records(tmp_path: Path) -> Records:
     return Records(tmp_path / "records")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def paper() -> Paper:
     """A paper of two small tables."""
     return PAPER
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make() -> Callable[..., Experiment]:
     """Make an experiment of two rows on two data sets, with changes."""
 
@@ -226,7 +226,7 @@ def make() -> Callable[..., Experiment]:
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def of_each_kind(make: Callable[..., Experiment]) -> list[Experiment]:
     """An experiment for each way to show one."""
     views = {"views": {"method": "raw", "title": "views"}}
@@ -254,3 +254,12 @@ def of_each_kind(make: Callable[..., Experiment]) -> list[Experiment]:
         ),
         make(name="barbell", order=9, show="barbell", task="barbell", paper=None, datasets=["barbell"], **descriptors),
     ]
+
+
+@pytest.fixture(scope="session")
+def kept(of_each_kind: list[Experiment], tmp_path_factory: pytest.TempPathFactory) -> Records:
+    """A record of each trial of an experiment of each kind, for all tests: only to be read, or copied."""
+    records = Records(tmp_path_factory.mktemp("kept") / "records")
+    for experiment in of_each_kind:
+        records.keep(experiment)
+    return records

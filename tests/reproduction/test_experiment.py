@@ -8,7 +8,6 @@ import pytest
 from graphprox import ParameterError, ReadError
 from graphprox.evaluation.protocols import PROTOCOLS
 from reproduction.experiment import Experiment, ExperimentRow, list_trials, read_experiment, read_experiments
-from reproduction.training import settings_of
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "reproduction" / "experiments"
 DECLARED = sorted(path for path in EXPERIMENTS.glob("*.toml") if path.stem not in ("paper", "published"))
@@ -49,7 +48,7 @@ def test_grid_has_a_row_for_each_combination():
     )
     assert len(experiment.all_rows) == 6
     (trial,) = experiment.trials(row="encoder.n_components=16,head.out_channels=4")
-    settings = settings_of(trial.make_method())
+    settings = trial.settings()["recipe"]
     assert (settings["encoder"]["n_components"], settings["head"]["out_channels"]) == (16, 4)
 
 
@@ -66,7 +65,7 @@ def test_preset_can_depend_on_the_data_set():
     )
     (trial,) = experiment.trials()
     assert trial.dataset == "Cora"
-    assert settings_of(trial.make_method())["views"]["k_max"] == 8
+    assert trial.settings()["recipe"]["views"]["k_max"] == 8
 
 
 def test_fingerprint_depends_on_settings_and_graph_only(small):
@@ -126,7 +125,7 @@ def test_experiments_are_ordered_and_exclude_reported_figures(tmp_path):
         (tmp_path / f"{name}.toml").write_text(TOML.format(order=order))
     (tmp_path / "paper.toml").write_text("x = 1")
     assert [each.name for each in read_experiments(tmp_path)] == ["c", "a", "b"]
-    with pytest.raises(ReadError, match="got 'paper': there are a, b, c"):
+    with pytest.raises(ReadError, match="got 'paper': valid names are a, b, c"):
         read_experiment("paper", tmp_path)
 
 

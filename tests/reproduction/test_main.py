@@ -1,8 +1,12 @@
-"""The commands run, check and report."""
+"""The commands run, check and report.
+
+Covers reproduction.__main__.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -58,7 +62,7 @@ def test_run_measures_only_trials_without_a_record(run, folders):
     assert (code, printed.strip()) == (0, "floor: 2 trials, 0 to run, 1 at a time")
 
 
-def test_check_confirms_figures_and_keeps_the_records(run, folders):
+def test_check_confirms_figures_and_does_not_change_the_records(run, folders):
     keep(folders, row="raw")
     before = read_lines(folders)
     where = options(folders, "experiments", "records")
@@ -87,7 +91,7 @@ def test_check_fails_if_a_figure_disagrees(run, folders):
         (["missing.toml"], "does not exist"),
     ],
 )
-def test_what_is_not_declared_cannot_be_run(run, folders, arguments, message):
+def test_unknown_experiments_data_sets_and_rows_are_rejected(run, folders, arguments, message):
     code, printed, error = run("run", *arguments, *options(folders, "experiments", "records"))
     assert (code, printed) == (2, "")
     assert message in error
@@ -100,6 +104,7 @@ def test_unavailable_data_is_an_error(run, folders):
     code, printed, error = run("run", path, *options(folders, "records"), "--jobs", 1)
     assert code == 2
     assert "not run:" in printed
+    assert re.search(r"^\S+  \d+ trials? not run: ", printed, re.MULTILINE)
     assert "Nothing" in error
 
 
@@ -142,7 +147,7 @@ def test_report_sorts_the_records(run, folders):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("floor", "needs its records"), ("flor", "did you mean 'floor'?"), ("paper", "there are floor")],
+    [("floor", "needs its records"), ("flor", "did you mean 'floor'?"), ("paper", "valid names are floor")],
 )
 def test_report_needs_an_experiment_with_records(run, folders, name, message):
     code, printed, error = run("report", name, *options(folders, *folders))

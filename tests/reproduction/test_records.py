@@ -48,7 +48,7 @@ def test_sorted_records_are_not_written_again(two, tmp_path):
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_last_of_several_records_counts(two, tmp_path, new_record):
+def test_last_of_several_records_is_used(two, tmp_path, new_record):
     _, path = two
     again = new_record(0, figures={"accuracy": [0.5] * 5})
     append_record(tmp_path, "small", again)

@@ -1,4 +1,7 @@
-"""Running trials, and measuring them."""
+"""Running trials, and measuring them.
+
+Covers reproduction.checking and reproduction.measuring.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,14 @@ from reproduction.checking import check_figures
 from reproduction.experiment import Experiment
 from reproduction.measuring import dataset_checksum, measure
 from reproduction.records import append_record, read_current, read_records
-from reproduction.runner import pending, run_trials
-from reproduction.training import embed
+from reproduction.runner import find_pending, run_trials
 
 
 def test_trial_is_an_embedding_probed_on_its_splits(small, no_data):
     trial = Experiment.read(small).trials(row="small")[1]
     record = measure(trial)
     graph = synthetic()
-    embedding = embed(trial.make_method(), graph, seed=1)
+    embedding = trial.make_embedder().fit_transform(graph)
     scores = [LinearProbe().evaluate(embedding, graph.y, random_split(graph, random_state=each)) for each in range(3)]
     assert record.figures["accuracy"] == [score.accuracy for score in scores]
     assert record.figures["macro_f1"] == [score.macro_f1 for score in scores]
@@ -42,7 +44,7 @@ def test_records_are_saved_and_equal_those_of_this_process(small, tmp_path, no_d
     trials = [trial for row in ("raw", "smoothed") for trial in Experiment.read(small).trials(row=row)]
     results = list(run_trials(trials, folder, jobs=2))
     assert {result.trial.key for result in results} == {trial.key for trial in trials}
-    assert pending(trials, folder) == []
+    assert find_pending(trials, folder) == []
     kept = read_records(folder, "small")
     assert list(kept) == sorted(trial.key for trial in trials)
     assert {result.record.to_json() for result in results} == {record.to_json() for record in kept.values()}
@@ -54,10 +56,10 @@ def test_records_are_saved_and_equal_those_of_this_process(small, tmp_path, no_d
 def test_trial_with_changed_settings_is_pending(small, tmp_path, no_data):
     (trial,) = Experiment.read(small).trials(row="raw")
     append_record(tmp_path, "small", measure(trial))
-    assert pending([trial], tmp_path) == []
+    assert find_pending([trial], tmp_path) == []
     small.write_text(small.read_text().replace("splits = 3", "splits = 2"))
     (changed,) = Experiment.read(small).trials(row="raw")
-    assert pending([changed], tmp_path) == [changed]
+    assert find_pending([changed], tmp_path) == [changed]
 
 
 def test_figures_outside_the_deviation_disagree(small, tmp_path, no_data):
@@ -79,6 +81,7 @@ def test_unavailable_data_set_is_a_result(small, tmp_path, no_data, in_process):
     results = list(run_trials(trials, tmp_path / "records", jobs=1))
     assert [result.trial.dataset for result in results if result.record is None] == ["pyg:Nothing:Here"]
     assert "Nothing" in str(results[0].error)
+    assert results[0].not_run == sum(trial.dataset == "pyg:Nothing:Here" for trial in trials) == 3
     assert len([result for result in results if result.record is not None]) == 3
 
 
@@ -102,9 +105,9 @@ def test_killed_run_is_resumed_and_leaves_no_process(small, tmp_path, no_data):
         process.wait()
     kept = read_records(folder, "small")
     assert 4 <= len(kept) < 42
-    assert {record.threads for record in kept.values()} == {1}  # whatever the environment, so that costs are comparable
+    assert {record.threads for record in kept.values()} == {1}  # so that costs are comparable
     trials = Experiment.read(small).trials()
-    assert len(pending(trials, folder)) == len(trials) - len(kept)
+    assert len(find_pending(trials, folder)) == len(trials) - len(kept)
     assert _has_ended(process.pid)
 
 

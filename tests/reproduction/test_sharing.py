@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphprox import FTGCL
 from graphprox.datasets.loading import load
-from reproduction import sharing
 from reproduction.experiment import Experiment
 from reproduction.measuring import measure
 from reproduction.records import read_records
@@ -33,7 +33,7 @@ def test_trials_of_the_same_embedding_are_grouped():
         [("one", "quick", 0), ("other", "quick", 0)],
         [("one", "quick", 1), ("other", "quick", 1)],
     ]
-    assert [len(group) for group in groups[3:]] == [1, 1, 1]  # each split of the edges has a graph of its own
+    assert [len(group) for group in groups[3:]] == [1, 1, 1]  # each split of the edges has a different graph
 
 
 def test_other_settings_are_not_grouped():
@@ -45,13 +45,13 @@ def test_other_settings_are_not_grouped():
 
 def test_one_training_run_serves_several_trials(monkeypatch, no_data):
     seeds = []
-    embed = sharing.embed
+    fit_transform = FTGCL.fit_transform
 
-    def count(method, graph, seed):
-        seeds.append(seed)
-        return embed(method, graph, seed)
+    def count(method, graph):
+        seeds.append(method.random_state)
+        return fit_transform(method, graph)
 
-    monkeypatch.setattr(sharing, "embed", count)
+    monkeypatch.setattr(FTGCL, "fit_transform", count)
     trials = [each.trials(row="quick")[seed] for seed in (0, 1) for each in (ONE, OTHER)]
     records = [measure(trial) for trial in trials]
     assert seeds == [0, 1]
@@ -67,7 +67,7 @@ def test_another_graph_has_another_embedding(no_data):
     assert not np.array_equal(one, other)
 
 
-def test_experiments_that_run_together_have_records_of_their_own(tmp_path, no_data, in_process):
+def test_experiments_that_run_together_have_separate_records(tmp_path, no_data, in_process):
     results = list(run_trials([*ONE.trials(), *OTHER.trials()], tmp_path, jobs=1))
     assert len(results) == 6
     assert len(read_records(tmp_path, "one")) == len(read_records(tmp_path, "other")) == 3

@@ -7,13 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphprox import ParameterError, edge_split, random_split, synthetic
+from graphprox import FTGCL, ParameterError, edge_split, random_split, synthetic
 from graphprox.evaluation.links import score_pairs
 from graphprox.evaluation.probe import score_predictions
-from reproduction import tasks
 from reproduction.experiment import Experiment
 from reproduction.measuring import measure
-from reproduction.training import embed, predict
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "reproduction" / "experiments"
 SMALL = {"small": {"method": "ft-gcl", "set": {"epochs": 3, "encoder.n_components": 8}}}
@@ -28,19 +26,20 @@ def one(task: str, metrics: list[str], **fields):
 
 def test_links_are_predicted_from_the_remaining_edges(no_data, monkeypatch):
     graphs = []
+    fit_transform = FTGCL.fit_transform
 
-    def watch(method, graph, seed):
+    def watch(method, graph):
         graphs.append(graph)
-        return embed(method, graph, seed)
+        return fit_transform(method, graph)
 
-    monkeypatch.setattr(tasks, "embed", watch)
+    monkeypatch.setattr(FTGCL, "fit_transform", watch)
     record = measure(one("links", ["auc", "ap"]))
     assert len(graphs) == 2
     for seed, graph in enumerate(graphs):
         split = edge_split(synthetic(), random_state=seed)
         held = {frozenset(pair) for pair in (*split.test_edges.T.tolist(), *split.val_edges.T.tolist())}
         assert not held & {frozenset(pair) for pair in graph.edge_index.T.tolist()}
-        embedding = embed(one("links", ["auc"]).make_method(), split.graph, 0)
+        embedding = fit_transform(one("links", ["auc"]).make_embedder(), split.graph)
         expected = score_pairs(embedding, split.test_edges, split.test_non_edges)
         assert (record.figures["auc"][seed], record.figures["ap"][seed]) == (expected.auc, expected.ap)
 
@@ -76,7 +75,7 @@ def test_barbell_has_three_kinds_of_nodes():
     assert len(np.unique(figures["plane"], axis=0)) == 3
 
 
-# As the paper prints them; its Cornell is the file before July 2022.
+# As in the paper; its Cornell is the file before July 2022.
 @pytest.mark.parametrize(
     ("name", "of_graph", "of_features"),
     [("Texas", 0.108, 0.657), ("Wisconsin", 0.196, 0.699), ("Cornell-2021", 0.305, 0.657), ("Actor", 0.219, 0.250)],
@@ -85,7 +84,7 @@ def test_homophily_of_graph_and_feature_view_is_that_of_the_paper(data, name, of
     trials = Experiment.read(EXPERIMENTS / "homophily.toml").trials(only=name, seeds=3)
     figures = [measure(trial, data).figures for trial in trials]
     assert figures[0]["graph"] == pytest.approx(of_graph, abs=5e-4)
-    # Ties are broken at random, and each of the 1,098 edges of Texas is worth 0.0009.
+    # Ties are broken at random, and each of the 1,098 edges of Texas contributes 0.0009.
     assert np.mean([each["feature"] for each in figures]) == pytest.approx(of_features, abs=2e-3)
     topology = [each["topology"] for each in figures]
     assert 0.15 < np.mean(topology) < 0.6
@@ -98,7 +97,8 @@ def test_classifier_is_trained_on_each_split(no_data):
     record = measure(trial)
     graph = synthetic()
     splits = [random_split(graph, random_state=each) for each in range(2)]
-    scores = [score_predictions(predict(trial.make_method(), graph, split, 0), graph.y, split) for split in splits]
+    predicted = [trial.make_method().fit(graph, split).predict(graph) for split in splits]
+    scores = [score_predictions(each, graph.y, split) for each, split in zip(predicted, splits, strict=True)]
     assert record.figures["accuracy"] == [each.accuracy for each in scores]
     assert record.figures["macro_f1"] == [each.macro_f1 for each in scores]
     assert record.settings["recipe"]["epochs"] == 3

@@ -61,11 +61,15 @@ def test_repr_describes_the_ranking(ranking):
         ([[1], [0]], [[1, 1], [1, 1]], "shape of neighbors"),
         ([[2], [0]], [[1], [1]], "node numbers between 0 and 1"),
         ([[-2], [0]], [[1], [1]], "node numbers between 0 and 1"),
-        ([[1], [0]], [[1], [0]], "positive where there is a neighbor"),
+        ([[1], [0]], [[1], [0]], "positive where there is a neighbor .*; got 0 for neighbor 0 of node 1"),
         ([[1], [-1]], [[1], [1]], "positive where there is a neighbor"),
         ([[1], [0]], [[1], [np.nan]], "positive where there is a neighbor"),
-        ([[1, 2], [0, 2], [0, 1]], [[1, 1], [0.5, 0.9], [1, 1]], "must not increase"),
-        ([[0], [0]], [[1], [1]], "its own neighbor"),
+        (
+            [[1, 2], [0, 2], [0, 1]],
+            [[1, 1], [0.5, 0.9], [1, 1]],
+            "must not increase along a row; node 1 has 0.5 before 0.9: sort",
+        ),
+        ([[0], [0]], [[1], [1]], "its own neighbor; got node 0 in its own row"),
     ],
 )
 def test_invalid_rankings_are_rejected(neighbors, similarities, message):

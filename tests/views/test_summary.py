@@ -21,7 +21,7 @@ def test_statistics_match_counts_by_hand(ranking):
     assert (found.k, found.num_edges, found.max_in_degree) == (2, 5, 2)
     assert found.reciprocity == 4 / 5  # 0-1, 1-0, 0-2, 2-0
     assert found.zero_in_degree == 1 / 4
-    assert found.overlap == 1 / 5  # 1-2, the other way round in the graph
+    assert found.overlap == 1 / 5  # 1-2, which is reversed in the graph
     assert found.homophily == 2 / 5
     assert view_statistics(ranking, graph, k=1).homophily == 2 / 3
     assert view_statistics(ranking, graph.without_labels()).homophily is None

@@ -1,4 +1,7 @@
-"""The topology view, with Nyström's method."""
+"""The topology view, with Nyström's method.
+
+Covers graphprox.views.local_structure.nystrom.
+"""
 
 from __future__ import annotations
 
@@ -275,6 +278,7 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_compiled_code_stays_within_bounds_and_is_up_to_date(tmp_path, capsys):
     environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
     checked = subprocess.run(

@@ -1,4 +1,4 @@
-"""Checks of arguments, with errors that state the rule and the value that broke it."""
+"""Checks of arguments, with errors that state the rule and the invalid value."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def check_choice(choices: tuple[str, ...], **arguments: Any) -> None:
             raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
 
 
-def random_seed_from(rng: Any) -> np.uint64:
-    """Return a 64-bit seed for compiled code, drawn from a numpy Generator."""
+def sample_seed(rng: Any) -> np.uint64:
+    """Generate a 64-bit seed for compiled code from a numpy Generator."""
     if not isinstance(rng, Generator):
         raise ParameterError(f"rng must be a numpy Generator; got {rng!r}: use numpy.random.default_rng(seed)")
     return rng.integers(0, 2**64 - 1, dtype=np.uint64, endpoint=True)

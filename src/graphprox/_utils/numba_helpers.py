@@ -1,6 +1,6 @@
 """Typed decorators for functions that numba compiles, and a parallel loop over compiled code.
 
-Machine code is cached beside the source (``cache=True``). Numba checks the date of the file that defines the function
+Machine code is cached next to the source (``cache=True``). Numba checks the date of the file that defines the function
 called from Python, but not of the files that define the functions it calls: delete ``__pycache__`` after an edit.
 Division follows numpy (``error_model``), as checks for a division by zero cost time and none occurs here.
 """
@@ -32,7 +32,7 @@ def njit(function: F) -> F:
 
 
 def njit_fast(function: F) -> F:
-    """Compile as `njit`, and allow sums to be reordered, which vectorizes inner products; NaN and infinity are kept."""
+    """Compile as `njit`, and allow sums to be reordered, which vectorizes inner products; NaN propagates."""
     flags = {"reassoc", "contract", "nsz", "arcp"}
     dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=flags)(function)
     return cast(F, dispatcher)

@@ -7,23 +7,24 @@ import warnings
 import numpy as np
 
 from graphprox._utils.arrays import FloatArray
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import CollapsedEmbeddingWarning, TrainingError
 
 TOLERANCE = 1e-6  # columns that differ by less than this share of the largest value are constant
 
 
 def raise_if_diverged(vectors: FloatArray, remedy: str) -> FloatArray:
-    """Return vectors that are finite; raise an error for others.
+    """Return the vectors; raise an error if a value is not finite.
 
     Parameters
     ----------
-    vectors : ndarray of shape (n_nodes, n_components)
+    vectors : ndarray of shape (num_nodes, n_components)
     remedy : str
         What to do about it, at the end of the message.
 
     Returns
     -------
-    ndarray of shape (n_nodes, n_components)
+    ndarray of shape (num_nodes, n_components)
 
     Raises
     ------
@@ -42,15 +43,15 @@ def raise_if_diverged(vectors: FloatArray, remedy: str) -> FloatArray:
 
 
 def warn_if_collapsed(vectors: FloatArray) -> FloatArray:
-    """Return vectors, with a warning if all of them are the same.
+    """Return the vectors; warn if all of them are the same.
 
     Parameters
     ----------
-    vectors : ndarray of shape (n_nodes, n_components)
+    vectors : ndarray of shape (num_nodes, n_components)
 
     Returns
     -------
-    ndarray of shape (n_nodes, n_components)
+    ndarray of shape (num_nodes, n_components)
 
     Warns
     -----
@@ -64,8 +65,8 @@ def warn_if_collapsed(vectors: FloatArray) -> FloatArray:
     if len(vectors) > 1 and np.ptp(vectors, axis=0).max() <= TOLERANCE * np.abs(vectors).max():
         warnings.warn(
             f"the embedding collapsed: all {len(vectors):,} nodes have the same vector; unless all nodes of the graph "
-            "are alike, lower the learning rate or change the random seed",
+            "are equivalent, lower the learning rate or change the random seed",
             CollapsedEmbeddingWarning,
-            stacklevel=3,
+            stacklevel=find_stacklevel(),
         )
     return vectors

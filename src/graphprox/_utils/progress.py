@@ -38,6 +38,10 @@ def report_progress(progress: Progress | None) -> Iterator[None]:
     progress : callable or None
         Called as ``progress(stage, done, total, note="")``; None reports nothing.
 
+    Returns
+    -------
+    context manager
+
     Examples
     --------
     >>> from graphprox import DeepWalk, synthetic

@@ -17,7 +17,7 @@ def check_seed(random_state: RandomState) -> int:
     Parameters
     ----------
     random_state : int, RandomState, Generator or None
-        A non-negative integer is its own seed. A generator is advanced, and None draws a fresh seed.
+        A non-negative integer is its own seed. A generator is advanced, and None gives a random seed.
 
     Returns
     -------

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Generic, TypeVar
 
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox._utils.suggestions import did_you_mean
 from graphprox.errors import GraphproxWarning, ParameterError
 
@@ -24,7 +28,7 @@ class Registry(Mapping[str, T], Generic[T]):
     Parameters
     ----------
     kind : str
-        What is registered, as error messages call it, such as ``"view"``.
+        What is registered, for error messages, such as ``"view"``.
     package : str or tuple of str
         Package whose modules define the built-in implementations. Modules whose name begins with an underscore are
         skipped.
@@ -68,6 +72,27 @@ class Registry(Mapping[str, T], Generic[T]):
             )
         self._entries[name] = entry
 
+    def peek(self) -> list[str]:
+        """Return the names without importing what is registered, which may import torch; for shell completion.
+
+        Names of built-in implementations are read from the decorators in the source files, those of other packages
+        are the names of their entry points.
+
+        Returns
+        -------
+        list of str
+        """
+        if self._is_loaded:
+            return list(self)
+        names = {entry_point.name for entry_point in entry_points(group=self.group)}
+        for package in self._packages:
+            spec = find_spec(package)  # which does not import the package itself
+            for folder in (spec and spec.submodule_search_locations) or ():
+                for path in Path(folder).glob("*.py"):
+                    text = path.read_text(encoding="utf-8")
+                    names.update(re.findall(rf'^@register_{self.kind}\("([^"]+)"', text, re.MULTILINE))
+        return sorted(names)
+
     def lookup(self, name: str) -> T:
         """Return the implementation of a name.
 
@@ -91,7 +116,7 @@ class Registry(Mapping[str, T], Generic[T]):
             if spelling in self._entries:
                 return self._entries[spelling]
         raise ParameterError(
-            f"{self.kind} must be a registered one; got {name!r}: {did_you_mean(plain, sorted(self._entries))}"
+            f"{self.kind} must be registered; got {name!r}: {did_you_mean(plain, sorted(self._entries))}"
         )
 
     def __getitem__(self, name: str) -> T:
@@ -100,7 +125,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __iter__(self) -> Iterator[str]:
         self._load()
-        return iter(sorted(self._entries))  # whatever was imported first
+        return iter(sorted(self._entries))  # independent of the order of imports
 
     def __len__(self) -> int:
         self._load()
@@ -129,7 +154,7 @@ class Registry(Mapping[str, T], Generic[T]):
                     f"the {self.kind} {entry_point.name!r} of another package could not be loaded: "
                     f"{type(error).__name__}: {error}",
                     GraphproxWarning,
-                    stacklevel=3,
+                    stacklevel=find_stacklevel(),
                 )
 
 

@@ -42,7 +42,7 @@ def did_you_mean(given: str, known: Iterable[str], *, otherwise: str | None = No
     known : iterable of str
         The known names.
     otherwise : str, optional
-        What to say in place of the list.
+        Text to return instead of the list.
 
     Returns
     -------
@@ -51,13 +51,13 @@ def did_you_mean(given: str, known: Iterable[str], *, otherwise: str | None = No
     Examples
     --------
     >>> did_you_mean("Encodr", ["encoder", "head"]), did_you_mean("x", ["encoder", "head"])
-    ("did you mean 'encoder'?", 'there are encoder, head')
+    ("did you mean 'encoder'?", 'valid names are encoder, head')
     """
     by_lower = {name.lower(): name for name in known}
     near = difflib.get_close_matches(given.lower(), by_lower, n=1)
     if near:
         return f"did you mean {by_lower[near[0]]!r}?"
-    return f"there are {', '.join(by_lower.values())}" if otherwise is None else otherwise
+    return f"valid names are {', '.join(by_lower.values())}" if otherwise is None else otherwise
 
 
 def suggest_id(given: object, ids: NodeIds) -> str:

@@ -148,7 +148,7 @@ def leaves(fields: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
         if isinstance(value, Mapping):
             yield from leaves(value, f"{prefix}{name}.")
         else:
-            yield prefix + name, value
+            yield f"{prefix}{name}", value
 
 
 def to_toml(fields: Mapping[str, Any], table: str = "") -> str:
@@ -173,7 +173,7 @@ def to_toml(fields: Mapping[str, Any], table: str = "") -> str:
     n_components = 256
     """
     tables = {name: value for name, value in fields.items() if isinstance(value, Mapping)}
-    # All values that occur, printable strings among them, have the same text in TOML as in JSON.
+    # All values that occur, including printable strings, have the same text in TOML and in JSON.
     lines = [
         f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items() if name not in tables
     ]

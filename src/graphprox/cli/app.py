@@ -7,13 +7,14 @@ import traceback
 import warnings
 from collections.abc import Callable
 from itertools import takewhile
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 import graphprox
+from graphprox._utils.renamed import RENAMED_COMMANDS
 from graphprox.cli.compare import compare_methods
 from graphprox.cli.curve import show_curve
 from graphprox.cli.datasets import list_datasets
@@ -26,10 +27,11 @@ from graphprox.cli.methods import list_methods
 from graphprox.cli.neighbors import find_neighbors
 from graphprox.cli.options import check_spelling
 from graphprox.cli.tune import tune_settings
+from graphprox.cli.usage import describe_usage_error, is_usage_error, to_command_line
 from graphprox.cli.views import write_views
 from graphprox.errors import GraphproxError, GraphproxWarning, ParameterError
 
-INTERNAL_ERROR, INTERRUPTED = 1, 130
+INTERNAL_ERROR, USAGE_ERROR, INTERRUPTED = 1, 2, 130
 
 app = typer.Typer(
     name="graphprox",
@@ -53,13 +55,6 @@ app.command("neighbors")(find_neighbors)
 app.command("evaluate")(evaluate_embedding)
 app.command("holdout")(hold_out_edges)
 
-# Commands of version 0.1 that have another name now.
-RENAMED_COMMANDS = {
-    "neighbours": "graphprox neighbors",
-    "run": "python -m reproduction run",
-    "report": "python -m reproduction report",
-}
-
 
 def _print_version(requested: bool) -> None:
     if requested:
@@ -80,25 +75,29 @@ def _program(
 def main() -> None:
     """Run the program.
 
-    A user's mistake ends it with exit code 2, an internal error with 1, each with one sentence on stderr.
+    Exits with code 2 after a user error and with 1 after an internal error, with one sentence on stderr.
     """
     run_program(app, check=_check_arguments)
 
 
 def _check_arguments(arguments: list[str]) -> None:
     command = next((each for each in arguments if not each.startswith("-")), None)
-    if command in RENAMED_COMMANDS:
-        raise ParameterError(f"the command {command!r} is {RENAMED_COMMANDS[command]!r} since version 0.2")
+    if command is not None and command in RENAMED_COMMANDS:
+        raise ParameterError(f"the command {command!r} was renamed to {RENAMED_COMMANDS[command]!r} in version 0.2")
     check_spelling(arguments)
 
 
-def run_program(program: Callable[[], None], *, check: Callable[[list[str]], None] = lambda _: None) -> None:
+def run_program(
+    program: Callable[..., Any], *, name: str = "graphprox", check: Callable[[list[str]], None] = lambda _: None
+) -> None:
     """Run a command line, and report warnings and errors in one sentence each.
 
     Parameters
     ----------
     program : callable
-        Usually a typer application.
+        A typer application.
+    name : str
+        Name of the program in messages.
     check : callable
         Called with the arguments first.
     """
@@ -108,12 +107,14 @@ def run_program(program: Callable[[], None], *, check: Callable[[list[str]], Non
             warnings.simplefilter("always", GraphproxWarning)
             warnings.showwarning = lambda message, *_, **__: errors.print(f"[yellow]warning:[/] {escape(str(message))}")
             check(sys.argv[1:])
-            program()
+            sys.exit(program(standalone_mode=False, prog_name=name) or 0)
     except GraphproxError as error:
-        _report(errors, str(error), error.exit_code)
-    except KeyboardInterrupt:
+        _report(errors, to_command_line(str(error), sys.argv[1:]), error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
         _report(errors, "interrupted", INTERRUPTED)
     except Exception as error:
+        if is_usage_error(error):
+            _report(errors, describe_usage_error(error), USAGE_ERROR)
         hint = "" if _is_verbose() else "; --verbose shows the traceback"
         _report(errors, f"internal error of graphprox: {type(error).__name__}: {error}{hint}", INTERNAL_ERROR)
 
@@ -125,5 +126,6 @@ def _is_verbose() -> bool:
 def _report(errors: Console, sentence: str, code: int) -> None:
     if _is_verbose():
         errors.print(escape(traceback.format_exc()))
-    errors.print(f"[red]error:[/] {escape(' '.join(sentence.split()))}")
+    if sentence:
+        errors.print(f"[red]error:[/] {escape(' '.join(sentence.split()))}")
     sys.exit(code)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from graphprox._utils.defaults import ProtocolName
 from graphprox._utils.progress import report_progress
-from graphprox.cli.demo import NO_PICTURE, has_matplotlib
+from graphprox.cli.demo import NO_FIGURE, has_matplotlib
 from graphprox.cli.options import GraphSource, JsonOption, SeedOption, SplitsOption, reads_graph
-from graphprox.cli.progress import progress_bars
+from graphprox.cli.progress_display import progress_bars
 from graphprox.io.files import make_writable_folder
 
 if TYPE_CHECKING:
@@ -35,31 +36,31 @@ def compare_methods(
         ),
     ] = USUAL,
     protocol: Annotated[
-        str, typer.Option("--protocol", metavar="random|public|grace|dgi", help="How accuracy is measured.")
+        str, typer.Option("--protocol", metavar="|".join(get_args(ProtocolName)), help="How accuracy is measured.")
     ] = "random",
     splits: SplitsOption = 10,
     seed: SeedOption = 0,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the picture.")] = Path("compare"),
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the figure.")] = Path("compare"),
     as_json: JsonOption = False,
 ) -> None:
     """Compare methods on one graph: accuracy (where there are labels), seconds and memory.
 
     Accuracy is that of a logistic regression on test nodes; semi-supervised methods are trained on each split. Each
-    method is trained once, with the preset of the data set if it has one. A method that fails is reported, and the
-    others go on.
+    method is trained once, with the preset of the data set if it has one. A method that fails is reported, and does not
+    stop the others.
 
     Examples:
 
     - `graphprox compare synthetic`
     - `graphprox compare Cora --data DIR --methods dgi,grace,ft-gcl --splits 3`
-    - `graphprox compare edges.csv --features words.npz --labels classes.csv --methods all --out pictures`
+    - `graphprox compare edges.csv --features words.npz --labels classes.csv --methods all --out figures`
     """
     from graphprox.evaluation.protocols import get_protocol
     from graphprox.model_selection import compare, plot_comparison, select_methods
     from graphprox.model_selection.comparison import DEFAULT_METHODS
 
     folder = make_writable_folder(out)
-    # A wrong name is reported before anything is read.
+    # An invalid name is reported before anything is read.
     get_protocol(protocol)
     names = list(DEFAULT_METHODS) if methods == USUAL else [name.strip() for name in methods.split(",")]
     select_methods(names)
@@ -73,13 +74,13 @@ def compare_methods(
                 errors.print(f"{result.title}: {result.failure}")
     if not as_json:
         Console(highlight=False, emoji=False, markup=False, soft_wrap=True).print(_table(results))
-    # The results are printed first: a picture that cannot be drawn must not lose them.
+    # The results are printed first, so that an error in plotting does not lose them.
     paths = plot_comparison(folder, results, dataset.name) if has_matplotlib() else []
     if as_json:
         summary = {"graph": dataset.name, "seed": seed, "methods": list(map(asdict, results))}
         print(json.dumps({**summary, "files": list(map(str, paths))}, indent=2))
         return
-    print(*(map(str, paths) if paths else [NO_PICTURE]), sep="\n")
+    print(*(map(str, paths) if paths else [NO_FIGURE]), sep="\n")
 
 
 def _table(results: list[MethodResult]) -> Table:

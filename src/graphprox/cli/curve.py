@@ -1,4 +1,4 @@
-"""graphprox curve: validation accuracy after more and more epochs."""
+"""graphprox curve: validation accuracy by the number of epochs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from graphprox._utils.defaults import AUTO, DEFAULT_METHOD
 from graphprox.cli.options import (
     FirstSplitOption,
     GraphSource,
@@ -31,8 +32,8 @@ def show_curve(
     epochs: Annotated[
         str, typer.Option("--epochs", metavar="N,N,...", help="Numbers of epochs after which to evaluate.")
     ] = "0,10,20,30,50,70,100,150,200",
-    method: MethodOption = "ft-gcl",
-    preset: PresetOption = "auto",
+    method: MethodOption = DEFAULT_METHOD,
+    preset: PresetOption = AUTO,
     changes: SetOption = None,
     seed: SeedOption = 0,
     splits: SplitsOption = 5,
@@ -41,10 +42,10 @@ def show_curve(
     val: ValOption = 0.1,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the validation accuracy after more and more epochs of one training of FT-GCL or its family.
+    """Print the validation accuracy by the number of epochs in one training run of FT-GCL or its family.
 
     A logistic regression is trained on 10 % of the nodes and evaluated on another 10 %; the other 80 % are not used.
-    Splits begin at seed 1000, so that nothing is selected on splits that results are reported on. For other methods,
+    Splits begin at seed 1000, so that settings are not selected on the splits used for results. For other methods,
     use `graphprox tune GRAPH --method NAME --over epochs=50,100,200`.
 
     Examples:
@@ -53,8 +54,8 @@ def show_curve(
     - `graphprox curve synthetic --epochs 0,50,100 --set encoder=sage --json`
     - `graphprox curve Texas --train 0.48 --val 0.32 --splits 20`
     """
-    from graphprox.ftgcl.estimators import ContrastiveEmbedder
-    from graphprox.methods.registry import make_embedder
+    from graphprox.ftgcl.base import ContrastiveEmbedder
+    from graphprox.methods.factory import make_embedder
     from graphprox.model_selection import selection_splits, training_curve
 
     settings = collect_settings(changes)
@@ -64,10 +65,10 @@ def show_curve(
             f"--method must be FT-GCL or one of its family; got {method!r}: use graphprox tune {source.name} "
             f"--method {method} --over epochs=50,100,200"
         )
-    marks = _parse_epochs(epochs)
+    numbers = _parse_epochs(epochs)
     graph = source.load().graph
     selected = selection_splits(graph, splits, random_state=first_split, train=train, val=val)
-    for point in training_curve(graph, estimator, marks, selected):
+    for point in training_curve(graph, estimator, numbers, selected):
         if as_json:
             print(json.dumps(dataclasses.asdict(point)), flush=True)
         else:

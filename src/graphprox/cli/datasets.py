@@ -34,7 +34,7 @@ def list_datasets(data: DataOption = None, as_json: JsonOption = False) -> None:
     for name in names:
         table.add_column(name.replace("_", " "), justify="right" if name in _NUMBERS else "left", no_wrap=True)
     for row in rows:
-        table.add_row(*(_shown(row[name]) for name in names))
+        table.add_row(*(_format_cell(row[name]) for name in names))
     console.print(table)
     console.print("\n[dim]synthetic is generated; pyg:CLASS:NAME is any data set of PyG.[/]")
 
@@ -58,7 +58,7 @@ def _row(entry: CatalogEntry, data: Path | None) -> dict[str, object]:
     }
 
 
-def _shown(value: object) -> str:
+def _format_cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,4 +1,4 @@
-"""graphprox demo: what the method is for, in a minute."""
+"""graphprox demo: the method on the built-in graph, in a minute."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from rich.console import Console
 from rich.table import Table
 
 from graphprox.cli.options import SeedOption
-from graphprox.cli.progress import progress_bars
+from graphprox.cli.progress_display import progress_bars
 from graphprox.io.files import make_writable_folder
 
 PRESET = "synthetic"
-NO_PICTURE = "a picture needs matplotlib: pip install 'graphprox[plots]'"
+NO_FIGURE = "a figure needs matplotlib: pip install 'graphprox[plots]'"
 
 
 def run_demo(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the picture.")] = Path("demo"),
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the figure.")] = Path("demo"),
     seed: SeedOption = 0,
 ) -> None:
     """Embed the built-in graph by one proximity and by all of them, and compare how well its classes separate.
 
     Prints the accuracy of a logistic regression on each embedding (mean and standard deviation over ten splits, 10 %
-    of the nodes to train on), and draws each by t-SNE if matplotlib is installed. Labels are not used in training.
+    of the nodes to train on), and plots each by t-SNE if matplotlib is installed. Labels are not used in training.
 
     Examples:
 
     - `graphprox demo`
-    - `graphprox demo --out pictures --seed 3`
+    - `graphprox demo --out figures --seed 3`
     """
     from graphprox.datasets import synthetic
-    from graphprox.model_selection.demo import EMBEDDINGS, demo_rows, plot_embeddings
+    from graphprox.model_selection.demonstration import EMBEDDINGS, demo_rows, plot_embeddings
 
     folder = make_writable_folder(out)
     graph = synthetic()
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("embedding", "reads", "accuracy", "seconds"):
-        table.add_column(name, justify="left" if name in ("embedding", "reads") else "right", no_wrap=True)
+    for name in ("embedding", "uses", "accuracy", "seconds"):
+        table.add_column(name, justify="left" if name in ("embedding", "uses") else "right", no_wrap=True)
     rows = []
     with progress_bars("demo") as show:
         show("embeddings", 0, len(EMBEDDINGS))
@@ -52,7 +52,7 @@ def run_demo(
             start = time.perf_counter()
     Console(highlight=False, emoji=False).print(table)
     if not has_matplotlib():
-        print(NO_PICTURE)
+        print(NO_FIGURE)
         return
     print(*plot_embeddings(folder, graph, rows, random_state=seed), sep="\n")
 

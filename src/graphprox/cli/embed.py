@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from graphprox._utils.defaults import AUTO, DEFAULT_METHOD
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import report_progress
 from graphprox.cli.options import (
@@ -26,19 +27,18 @@ from graphprox.cli.options import (
     collect_settings,
     reads_graph,
 )
-from graphprox.cli.progress import progress_bars
+from graphprox.cli.progress_display import progress_bars
 from graphprox.embedding import Embedding
 from graphprox.errors import GraphproxError, ParameterError
 from graphprox.io.embedding_writer import check_writable, write_embedding
 
 if TYPE_CHECKING:
-    from graphprox.ftgcl.estimators import ContrastiveEmbedder
-    from graphprox.methods.base import GraphEmbedder
+    from graphprox.ftgcl.base import ContrastiveEmbedder
+    from graphprox.methods import GraphEmbedder
 
-METHOD, PRESET = "ft-gcl", "auto"
+
 INTERRUPTED = 130  # exit code of a program that Ctrl-C has stopped
-CHECKPOINT_EVERY = 20
-# Parameters of FT-GCL and its family that are no settings, and the option for each.
+# Parameters of FT-GCL and its family that are not settings, and the option for each.
 _TRAINING_OPTIONS = {
     "checkpoint_dir": "--model",
     "checkpoint_every": "--checkpoint-every",
@@ -63,8 +63,8 @@ DeviceOption = Annotated[str, typer.Option("--device", metavar="NAME", help="aut
 def embed_graph(
     source: GraphSource,
     out: OutOption,
-    method: MethodOption = METHOD,
-    preset: PresetOption = PRESET,
+    method: MethodOption = DEFAULT_METHOD,
+    preset: PresetOption = AUTO,
     dim: DimOption = None,
     epochs: EpochsOption = None,
     seed: Annotated[
@@ -75,7 +75,7 @@ def embed_graph(
     recipe: Annotated[
         Path | None,
         typer.Option(
-            "--recipe", metavar="FILE", help="A recipe in TOML, in place of method and preset.", show_default=False
+            "--recipe", metavar="FILE", help="A recipe in TOML, instead of a method and a preset.", show_default=False
         ),
     ] = None,
     model: Annotated[
@@ -98,9 +98,9 @@ def embed_graph(
 ) -> None:
     """Embed a graph: learn a vector for every node, without labels.
 
-    Ctrl-C or SIGTERM stops FT-GCL and its family after the current epoch and keeps a checkpoint; the same command with
-    `--resume` continues, and gives the same bytes as without interruption. With `--model`, a larger `--epochs` and
-    `--resume` continue a finished training. Other methods start again.
+    Ctrl-C or SIGTERM stops FT-GCL and its family after the current epoch and saves a checkpoint; the same command with
+    `--resume` continues, and gives the same bytes as an uninterrupted run. With `--model`, a larger `--epochs` and
+    `--resume` continue a finished training run. Other methods start from the beginning.
 
     Examples:
 
@@ -114,44 +114,35 @@ def embed_graph(
     check_writable(out)
     from graphprox.ftgcl.tensorboard import tensorboard_callbacks
 
-    # The method is resolved once, and a wrong setting is reported before anything is read.
+    # The method is resolved once, and an invalid setting is reported before anything is read.
     settings = collect_settings(changes, method=method, dim=dim, epochs=epochs, options=_TRAINING_OPTIONS)
     estimator = _make_embedder(source.name, method, preset, recipe, settings, seed)
     folder = model or out.with_name(f"{out.name}.training")
     with progress_bars(source.name) as show, tensorboard_callbacks(tensorboard) as callbacks:
-        _set_training_options(
-            estimator,
-            given={
-                "--model": model,
-                "--resume": resume,
-                "--checkpoint-every": checkpoint_every,
-                "--tensorboard": tensorboard,
-                "--device": device not in ("auto", "cpu"),
-            },
-            checkpoint_dir=folder,
-            checkpoint_every=CHECKPOINT_EVERY if checkpoint_every is None else checkpoint_every,
-            resume=resume,
-            callbacks=callbacks,
-            device=device,
-            cache=cache,
-        )
+        options = {
+            "checkpoint_dir": model,
+            "checkpoint_every": checkpoint_every,
+            "resume": resume,
+            "callbacks": callbacks or None,
+            "device": device,
+            "cache": cache,
+        }
+        _set_training_options(estimator, options, checkpoints=folder)
         estimator.check_parameters()
         graph = source.load().graph
         temporary = folder if model is None else None
-        with report_progress(show), _explained_interruption(estimator.name), _removed_on_error(temporary):
+        with report_progress(show), _explain_interruption(estimator.name), _remove_on_error(temporary):
             embedding = estimator.fit(graph).embedding_
     written = write_embedding(out, embedding.vectors, embedding.ids)
     losses = getattr(estimator, "loss_curve_", None)
     if losses is not None and model is None:
-        from graphprox.ftgcl.model_folder import remove_model
-
-        remove_model(folder)
+        _remove_checkpoints(folder)
     _print_summary(
         as_json,
         written=written,
         embedding=embedding,
         seconds=time.perf_counter() - start,
-        method=estimator.name,
+        method=estimator.name if losses is None else estimator.recipe_.method,
         epochs=None if losses is None else len(losses),
         loss=None if losses is None or not len(losses) else float(losses[-1]),
         model=None if model is None else str(model),
@@ -180,7 +171,7 @@ def transform_graph(
     start = time.perf_counter()
     check_writable(out)
 
-    from graphprox.ftgcl.estimators import ContrastiveEmbedder
+    from graphprox.ftgcl.base import ContrastiveEmbedder
 
     estimator = ContrastiveEmbedder.load(model, device=device)
     graph = source.load().graph
@@ -191,7 +182,7 @@ def transform_graph(
         written=written,
         embedding=embedding,
         seconds=time.perf_counter() - start,
-        method=estimator.name,
+        method=estimator.recipe_.method,
         epochs=estimator.recipe_.epochs,
         loss=None,
         model=str(model),
@@ -204,59 +195,69 @@ def transform_graph(
 def _make_embedder(
     dataset: str, method: str, preset: str, recipe: Path | None, settings: dict[str, Any], seed: int | None
 ) -> GraphEmbedder:
-    from graphprox.methods.registry import make_embedder
+    from graphprox.methods.factory import make_embedder
 
     if recipe is None:
         return make_embedder(method, dataset=dataset, preset=preset, **settings, random_state=seed or 0)
-    if (method, preset) != (METHOD, PRESET):
-        raise ParameterError("--recipe must stand alone; got --method or --preset beside it, which it replaces")
+    if (method, preset) != (DEFAULT_METHOD, AUTO):
+        raise ParameterError("--recipe replaces --method and --preset; got both: leave one of them out")
     return _from_recipe(recipe, settings if seed is None else {**settings, "random_state": seed})
 
 
 def _from_recipe(path: Path, settings: dict[str, Any]) -> ContrastiveEmbedder:
-    from graphprox.ftgcl.estimators import FIELDS, FTGCL, ContrastiveEmbedder
+    from graphprox.ftgcl.base import ContrastiveEmbedder
+    from graphprox.ftgcl.estimators import FTGCL
+    from graphprox.ftgcl.overrides import FIELDS
     from graphprox.ftgcl.recipe import Recipe
-    from graphprox.methods.base import METHODS
+    from graphprox.methods import METHODS
 
     recipe = Recipe.read(path).with_overrides({FIELDS.get(name, name): value for name, value in settings.items()})
-    found = METHODS.get(recipe.method, FTGCL)
-    return (found if issubclass(found, ContrastiveEmbedder) else FTGCL).from_recipe(recipe)
+    found = METHODS.get(recipe.method, FTGCL)  # a recipe may have a name of its own
+    if not issubclass(found, ContrastiveEmbedder):
+        raise ParameterError(
+            f"method in {path} must be of the FT-GCL family, or a new name; got {recipe.method!r}, another method"
+        )
+    return found.from_recipe(recipe)
 
 
-def _set_training_options(estimator: GraphEmbedder, given: dict[str, object], **options: Any) -> None:
-    """Set the options of a training that can be resumed; refuse them for methods that cannot."""
-    known = estimator.parameters()
-    if "checkpoint_dir" in known:
-        estimator.set_params(**options)
+def _set_training_options(estimator: GraphEmbedder, options: dict[str, Any], *, checkpoints: Path) -> None:
+    """Set the options of a training that can be resumed; reject them for other methods."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if "checkpoint_dir" in estimator.parameters():
+        estimator.set_params(**{"checkpoint_dir": checkpoints, **given})
         return
-    for option, value in given.items():
-        if value is not None and value is not False:
+    for name, value in given.items():
+        if name != "cache" and value is not False and value not in ("auto", "cpu"):
             raise ParameterError(
-                f"{option} needs a method whose training can be resumed, such as ft-gcl; got --method "
-                f"{estimator.name}: leave it out"
+                f"{_TRAINING_OPTIONS[name]} needs a method that can be saved and resumed, of the FT-GCL family; got "
+                f"--method {estimator.name}: leave it out"
             )
 
 
 @contextmanager
-def _removed_on_error(folder: Path | None) -> Iterator[None]:
-    """Remove a folder of checkpoints that was not there before if training fails; an interruption keeps it."""
+def _remove_on_error(folder: Path | None) -> Iterator[None]:
+    """Remove a newly created folder of checkpoints if training fails, but not if it is interrupted."""
     is_new = folder is not None and not folder.exists()
     try:
         yield
     except GraphproxError:
         if folder is not None and is_new and folder.exists():
-            from graphprox.ftgcl.model_folder import remove_model
-
-            remove_model(folder)
+            _remove_checkpoints(folder)
         raise
 
 
+def _remove_checkpoints(folder: Path) -> None:
+    from graphprox.ftgcl.model_folder import remove_model
+
+    remove_model(folder)
+
+
 class _StoppedError(GraphproxError):
-    """A signal stopped the training, which was saved."""
+    """Training was stopped by a signal, and was saved."""
 
 
 @contextmanager
-def _explained_interruption(method: str) -> Iterator[None]:
+def _explain_interruption(method: str) -> Iterator[None]:
     """Turn an interruption into an error: typer ends the program on a KeyboardInterrupt without a message."""
     from graphprox.ftgcl.interruption import Interrupted
 
@@ -287,6 +288,6 @@ def _print_summary(as_json: bool, *, written: list[Path], embedding: Embedding, 
     loss = "" if about["loss"] is None else f", loss {about['loss']:.4f}"
     model = "" if about["model"] is None else f"; model in {about['model']}"
     Console(highlight=False, emoji=False, markup=False, soft_wrap=True).print(
-        f"{', '.join(map(str, written))}: {nodes:,} nodes, {dim:,} dimensions, by {about['method']}"
+        f"{', '.join(map(str, written))}: {nodes:,} nodes, {dim:,} components, by {about['method']}"
         f"{epochs}{loss}, {seconds:.1f} s{model}"
     )

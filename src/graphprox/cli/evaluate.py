@@ -8,17 +8,18 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from graphprox.cli.holdout import TEST, VAL
+from graphprox._utils.defaults import ProtocolName
 from graphprox.cli.options import GraphSource, JsonOption, reads_graph
 from graphprox.embedding import Embedding
 from graphprox.errors import GraphError, ParameterError, StructuralFeaturesWarning
+from graphprox.graph.splits import TEST_EDGES, VAL_EDGES
 
 if TYPE_CHECKING:
     from graphprox.datasets import Dataset
@@ -47,7 +48,7 @@ def evaluate_embedding(
         typer.Option(
             "--protocol",
             metavar="NAME",
-            help="Of classification: random, public, grace or dgi. [default: random]",
+            help=f"For classification: one of {', '.join(get_args(ProtocolName))}. [default: random]",
             show_default=False,
         ),
     ] = None,
@@ -57,7 +58,7 @@ def evaluate_embedding(
             "--splits",
             metavar="N",
             min=1,
-            help="Of classification: number of splits. [default: 10]",
+            help="For classification: number of splits. [default: 10]",
             show_default=False,
         ),
     ] = None,
@@ -67,7 +68,7 @@ def evaluate_embedding(
             "--first-split",
             metavar="N",
             min=0,
-            help="Of classification: random seed of the first split. [default: 0]",
+            help="For classification: random seed of the first split. [default: 0]",
             show_default=False,
         ),
     ] = None,
@@ -77,17 +78,21 @@ def evaluate_embedding(
             "--seed",
             metavar="N",
             min=0,
-            help="Of links: the seed of holdout. Of clustering: that of k-means. [default: 0]",
+            help="For links: the seed of holdout. For clustering: the seed of k-means. [default: 0]",
             show_default=False,
         ),
     ] = None,
     val: Annotated[
         float | None,
-        typer.Option("--val", metavar="SHARE", help=f"Of links: as of holdout. [default: {VAL}]", show_default=False),
+        typer.Option(
+            "--val", metavar="SHARE", help=f"For links: as in holdout. [default: {VAL_EDGES}]", show_default=False
+        ),
     ] = None,
     test: Annotated[
         float | None,
-        typer.Option("--test", metavar="SHARE", help=f"Of links: as of holdout. [default: {TEST}]", show_default=False),
+        typer.Option(
+            "--test", metavar="SHARE", help=f"For links: as in holdout. [default: {TEST_EDGES}]", show_default=False
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -126,7 +131,7 @@ def evaluate_embedding(
 
 
 def _select_options(task: str, **given: Any) -> Options:
-    """Return the options of a task, with defaults; refuse those that it does not have."""
+    """Return the options of a task, with defaults; reject those that it does not have."""
     if task not in TASKS:
         raise ParameterError(f"--task must be one of {', '.join(TASKS)}; got {task!r}")
     defaults = TASKS[task].options
@@ -204,7 +209,7 @@ class _Task:
 
 TASKS = {
     "classification": _Task(_classification, {"protocol": "random", "splits": 10, "first_split": 0}),
-    "links": _Task(_links, {"seed": 0, "val": VAL, "test": TEST}, needs_labels=False),
+    "links": _Task(_links, {"seed": 0, "val": VAL_EDGES, "test": TEST_EDGES}, needs_labels=False),
     "clustering": _Task(_clustering, {"seed": 0}),
     "similarity": _Task(_similarity, {}),
 }
@@ -232,7 +237,7 @@ _TITLES = {
 
 
 def _summarize(scores: Scores) -> dict[str, dict[str, float]]:
-    """Return mean and standard deviation of every score that has a title; that of a penalty means nothing."""
+    """Return mean and standard deviation of every score that has a title; the mean penalty is not meaningful."""
     shown = {name: values for name, values in scores.items() if name in _TITLES}
     return {
         "mean": {name: float(np.mean(values)) for name, values in shown.items()},
@@ -250,7 +255,7 @@ def _print(about: dict[str, Any], scores: Scores) -> None:
         std = f" ± {100 * summary['std'][name]:.2f}" if count > 1 else ""
         table.add_row(_TITLES[name], f"{100 * mean:.2f}{std} %")
     console = Console(highlight=False, emoji=False, markup=False)
-    console.print(_title(about, count), soft_wrap=True)  # a table would wrap it to the width of the numbers
+    console.print(_title(about, count), soft_wrap=True)  # a table would wrap it to the width of its columns
     console.print(table)
 
 

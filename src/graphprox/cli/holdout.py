@@ -12,23 +12,25 @@ from rich.console import Console
 
 from graphprox.cli.options import GraphSource, JsonOption, SeedOption, reads_graph
 from graphprox.errors import StructuralFeaturesWarning
-from graphprox.graph.splits import EdgeSplit, edge_split
-
-VAL, TEST = 0.05, 0.1
+from graphprox.graph.splits import TEST_EDGES, VAL_EDGES, EdgeSplit, edge_split
 
 
 @reads_graph(labels=False)
 def hold_out_edges(
     source: GraphSource,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="An .npz file for the rest.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="An .npz file for the remaining graph.", show_default=False)
+    ],
     seed: SeedOption = 0,
-    val: Annotated[float, typer.Option("--val", metavar="SHARE", help="Share of the edges to validate on.")] = VAL,
-    test: Annotated[float, typer.Option("--test", metavar="SHARE", help="Share of the edges to test on.")] = TEST,
+    val: Annotated[
+        float, typer.Option("--val", metavar="SHARE", help="Share of the edges to validate on.")
+    ] = VAL_EDGES,
+    test: Annotated[float, typer.Option("--test", metavar="SHARE", help="Share of the edges to test on.")] = TEST_EDGES,
     as_json: JsonOption = False,
 ) -> None:
-    """Hold out edges of a graph for link prediction, and write the rest.
+    """Hold out edges of a graph for link prediction, and write the remaining graph.
 
-    Nodes keep their ids and features; labels are left out. Embed the rest, then call `graphprox evaluate --task links`
+    Nodes keep their ids and features; labels are left out. Embed that graph, then run `graphprox evaluate --task links`
     with the whole graph, the same options and the same seed.
 
     Examples:
@@ -36,11 +38,11 @@ def hold_out_edges(
     - `graphprox holdout Cora --data DIR --out rest.npz`
     - `graphprox holdout edges.csv --features words.npz --seed 3 --out rest.npz`
     """
-    from graphprox.evaluation.holdout import check_suffix, write_training_graph
+    from graphprox.evaluation.edge_holdout import check_suffix, write_training_graph
 
     check_suffix(out)
     with warnings.catch_warnings():
-        # Structural features are not written: they are computed again from the edges that are left.
+        # Structural features are not written: they are computed again from the remaining edges.
         warnings.simplefilter("ignore", StructuralFeaturesWarning)
         graph = source.load().graph
     split = edge_split(graph, random_state=seed, val=val, test=test)

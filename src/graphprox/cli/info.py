@@ -94,7 +94,7 @@ def _classes(found: Statistics) -> str:
 
 
 def sparkline(counts: list[int]) -> str:
-    """Draw counts as bars of eighths; a count that is not zero always shows.
+    """Format counts as a sparkline in which every nonzero count is visible.
 
     Examples
     --------
@@ -102,5 +102,5 @@ def sparkline(counts: list[int]) -> str:
     ' ▁▄█'
     """
     bars = " ▁▂▃▄▅▆▇█"
-    most = max(max(counts), 1)
-    return "".join(bars[-(-8 * count // most)] for count in counts)
+    max_count = max(max(counts), 1)
+    return "".join(bars[-(-8 * count // max_count)] for count in counts)

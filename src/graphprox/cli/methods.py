@@ -13,9 +13,11 @@ from rich.table import Table
 from graphprox.cli.options import JsonOption, complete_method
 
 if TYPE_CHECKING:
-    from graphprox.methods.base import GraphMethod
+    from graphprox.methods import GraphMethod
 
 _COLUMNS = ("name", "group", "uses", "summary")
+OVERRIDES = "overrides"  # parameter of FT-GCL and its family for fields of the recipe that are no parameters
+OPTIONS = {"n_components": "--dim", "epochs": "--epochs"}  # settings with an option of their own
 _WIDE = 160  # columns of a terminal with room for where each method was published
 
 
@@ -30,6 +32,8 @@ def list_methods(
 ) -> None:
     """List the methods, or the settings of one with their defaults, ranges and presets.
 
+    Settings are listed as the command line and as Python spell them: `--set NAME=VALUE`, or an option of their own.
+
     The column "uses" names what a method reads: A for edges, X for features, Y for labels. `graphprox embed GRAPH
     --method NAME` runs any method that makes embeddings, `graphprox compare` any of them.
 
@@ -39,8 +43,8 @@ def list_methods(
     - `graphprox methods dgi`
     - `graphprox methods ft-gcl --json`
     """
-    from graphprox.methods.base import METHODS
-    from graphprox.methods.registry import methods_by_group
+    from graphprox.methods import METHODS
+    from graphprox.methods.factory import methods_by_group
 
     if name is not None:
         _show_method(METHODS.lookup(name), as_json)
@@ -83,60 +87,74 @@ def _show_method(method: type[GraphMethod], as_json: bool) -> None:
         print(json.dumps(described, indent=2, ensure_ascii=False))
         return
     console = Console(highlight=False, emoji=False, markup=False, soft_wrap=True)
-    console.print(f"{method.info.title} (graphprox.{method.__name__}): {method.info.summary}")
+    console.print(f"{method.info.title} ({_python_path(method)}): {method.info.summary}")
     if method.info.paper:
         console.print(method.info.paper)
     if settings:
         console.print()
         console.print(_settings_table(settings))
+    if any(each["python"] == OVERRIDES for each in settings):
+        console.print(f'\n{OVERRIDES} in Python: {_python_path(method)}({OVERRIDES}={{"NAME": VALUE}})')
     if len(presets) > 1:
         console.print("\npresets, where they differ from the defaults", style="bold")
     for name, changes in presets.items():
         if changes:
-            console.print(f"{name}: {' '.join(f'{setting}={_shown(value)}' for setting, value in changes.items())}")
+            console.print(
+                f"{name}: {' '.join(f'{setting}={_format_value(value)}' for setting, value in changes.items())}"
+            )
+
+
+def _python_path(method: type[GraphMethod]) -> str:
+    """Return where to import a method from: ``graphprox``, or the module of another package."""
+    package = "graphprox" if method.__module__.startswith("graphprox.") else method.__module__
+    return f"{package}.{method.__name__}"
 
 
 def _settings_table(settings: list[dict[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("setting", no_wrap=True)
+    table.add_column("command line", no_wrap=True)
+    table.add_column("Python", no_wrap=True)
     table.add_column("default", max_width=12)
     table.add_column("values")
     for each in settings:
-        table.add_row(each["name"], _shown(each["default"]), each["values"])
+        table.add_row(each["option"], each["python"], _format_value(each["default"]), each["values"])
     return table
 
 
-def _shown(value: Any) -> str:
-    """Write a value as ``--set`` reads it; None cannot be given."""
+def _describe_setting(name: str, default: Any, values: str | None, *, python: str) -> dict[str, Any]:
+    """Describe a setting: its spelling on the command line and in Python, its default and its values."""
+    option = OPTIONS.get(name, f"--set {name}")
+    return {"name": name, "option": option, "python": python, "default": default, "values": values}
+
+
+def _format_value(value: Any) -> str:
+    """Format a value as ``--set`` parses it; None cannot be given."""
     if value is None:
         return "-"
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def _parameters(method: type[GraphMethod]) -> list[dict[str, Any]]:
-    from graphprox.methods.base import describe_values
+    from graphprox.methods.parameters import describe_values
 
     return [
-        {"name": name, "default": each.default, "values": describe_values(each)}
+        _describe_setting(name, each.default, describe_values(each), python=name)
         for name, each in method.parameters().items()
-        if each.metadata.get("is_setting", True) and name != "overrides"
+        if each.metadata.get("is_setting", True) and name != OVERRIDES
     ]
 
 
 def _recipe_fields(method: type[GraphMethod]) -> list[dict[str, Any]]:
-    """Describe the fields of the recipe of FT-GCL and its family that are no parameters."""
-    from graphprox._utils.toml import leaves, to_plain
-    from graphprox.ftgcl.estimators import FIELDS, ContrastiveEmbedder
-    from graphprox.ftgcl.recipe import field_rules
+    """Describe the fields of the recipe of FT-GCL and its family that are not parameters."""
+    from graphprox.ftgcl.recipe_fields import field_rules
 
-    if not issubclass(method, ContrastiveEmbedder):
-        return []
     rules = field_rules()
-    recipe = to_plain(method(preset="default").recipe())
     return [
-        {"name": name, "default": value, "values": rules.get(re.sub(r"^augmentations\.[^.]+", "augmentations.*", name))}
-        for name, value in leaves(recipe)
-        if name not in FIELDS.values() and name not in ("method", "random_state")
+        _describe_setting(
+            name, value, rules.get(re.sub(r"^augmentations\.[^.]+", "augmentations.*", name)), python=OVERRIDES
+        )
+        for name, value in method(preset="default").settings().items()
+        if name not in method.parameters()
     ]
 
 
@@ -144,6 +162,6 @@ def _differences(method: type[GraphMethod], preset: str) -> dict[str, Any]:
     """Return the settings in which a preset differs from the defaults."""
     default, changed = method(preset="default"), method.from_preset(preset)
     names = [name for name in method.parameters() if getattr(changed, name) != getattr(default, name)]
-    return {name: getattr(changed, name) for name in names if name != "overrides"} | (
-        getattr(changed, "overrides", None) or {}
+    return {name: getattr(changed, name) for name in names if name != OVERRIDES} | (
+        getattr(changed, OVERRIDES, None) or {}
     )

@@ -38,7 +38,7 @@ def find_neighbors(
     ],
     nodes: Annotated[
         list[str],
-        typer.Argument(metavar="NODE", help="Ids of nodes; - reads them from stdin, one a line.", show_default=False),
+        typer.Argument(metavar="NODE", help="Ids of nodes; - reads them from stdin, one per line.", show_default=False),
     ],
     k: Annotated[int, typer.Option("-k", "--k", metavar="N", min=1, help="Number of neighbors.")] = 10,
     metric: Annotated[
@@ -105,7 +105,7 @@ def _check_ending(out: Path) -> None:
 def _read_names(nodes: list[str]) -> list[str]:
     """Return the ids as they were given, with those from stdin in place of the dash."""
     given = itertools.chain.from_iterable(_read_stdin() if node == STDIN else [node] for node in nodes)
-    # Bytes that are no text cannot be part of an id.
+    # Bytes that are not valid text cannot be part of an id.
     return [node.encode(errors="replace").decode() for node in given]
 
 
@@ -113,7 +113,7 @@ def _read_stdin() -> list[str]:
     lines = sys.stdin.buffer.read().decode(errors="replace").split("\n")
     names = [line.rstrip("\r") for line in lines if line.strip()]
     if not names:
-        raise ParameterError(f"{STDIN} needs ids on stdin, one a line; got none")
+        raise ParameterError(f"{STDIN} needs ids on stdin, one per line; got none")
     return names
 
 

@@ -12,34 +12,36 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
+from graphprox._utils.defaults import AUTO, DEFAULT_METHOD
+from graphprox._utils.renamed import RENAMED_OPTIONS
 from graphprox.datasets import CATALOG, Dataset, load
 from graphprox.errors import ParameterError
 
 # -- completion -----------------------------------------------------------------------------------------------------
 
 
-def _matching(names: list[str], incomplete: str) -> list[str]:
+def _filter_by_prefix(names: list[str], incomplete: str) -> list[str]:
     return [name for name in names if name.lower().startswith(incomplete.lower())]
 
 
 def complete_dataset(incomplete: str) -> list[str]:
     """Complete the name of a data set; files are completed by the shell itself."""
-    return _matching([*CATALOG, "synthetic"], incomplete)
+    return _filter_by_prefix([*CATALOG, "synthetic"], incomplete)
 
 
 def complete_method(incomplete: str) -> list[str]:
-    """Complete the name of a method."""
-    from graphprox.methods.base import METHODS
+    """Complete the name of a method, without importing torch, which takes seconds."""
+    from graphprox.methods import METHODS
 
-    return _matching(sorted(METHODS), incomplete)
+    return _filter_by_prefix(METHODS.peek(), incomplete)
 
 
 def complete_preset(context: typer.Context, incomplete: str) -> list[str]:
     """Complete the name of a preset of the method that was given before."""
-    from graphprox.methods.base import AUTO, METHODS
+    from graphprox.methods import METHODS
 
-    found = METHODS.get(context.params.get("method", "ft-gcl"))
-    return _matching([AUTO, *(found.preset_names() if found else ())], incomplete)
+    found = METHODS.get(context.params.get("method", DEFAULT_METHOD))
+    return _filter_by_prefix([AUTO, *(found.preset_names() if found else ())], incomplete)
 
 
 # -- reading a graph ------------------------------------------------------------------------------------------------
@@ -96,7 +98,7 @@ HeaderOption = Annotated[
 
 @dataclass(frozen=True)
 class GraphSource:
-    """A graph as it was named on the command line."""
+    """A graph as given on the command line."""
 
     name: str
     features: Path | None = None
@@ -139,7 +141,7 @@ def reads_graph(*, labels: bool = True) -> Callable[[Callable[..., None]], Calla
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
-        def wrapped(**given: Any) -> None:
+        def wrapper(**given: Any) -> None:
             source = GraphSource(given.pop("graph"), **{name: given.pop(name) for name in options})
             command(source=source, **given)
 
@@ -155,15 +157,15 @@ def reads_graph(*, labels: bool = True) -> Callable[[Callable[..., None]], Calla
             inspect.Parameter(name, keyword, default=None, annotation=_with_panel(each, "Reading the graph"))
             for name, each in options.items()
         ]
-        wrapped.__signature__ = inspect.Signature([graph, *own, *added])  # type: ignore[attr-defined]
-        wrapped.__annotations__ = {}
-        return wrapped
+        wrapper.__signature__ = inspect.Signature([graph, *own, *added])  # type: ignore[attr-defined]
+        wrapper.__annotations__ = {}
+        return wrapper
 
     return decorate
 
 
 def _with_panel(option: Any, title: str) -> Any:
-    """Return an option that help shows under a title of its own."""
+    """Return an option that the help text lists under a separate title."""
     kind, declared = get_args(option)
     declared = copy(declared)
     declared.rich_help_panel = title
@@ -183,7 +185,7 @@ PresetOption = Annotated[
     typer.Option(
         "--preset",
         metavar="NAME",
-        help="Settings for a data set; auto takes those of GRAPH, if there are some.",
+        help="Settings for a data set; auto uses those of GRAPH, if there are any.",
         autocompletion=complete_preset,
     ),
 ]
@@ -209,7 +211,7 @@ EpochsOption = Annotated[
     ),
 ]
 
-# What --set must not change, as there is an option for it.
+# Names that --set rejects because there is an option for them.
 _OPTIONS = {
     "random_state": "--seed",
     "seed": "--seed",
@@ -227,7 +229,7 @@ def parse_setting(text: str, *, options: Mapping[str, str] = _OPTIONS) -> tuple[
     ----------
     text : str
     options : mapping of str to str
-        Names that are refused, and the option that replaces each.
+        Names that are rejected, and the option to use for each.
     """
     from graphprox._utils.toml import parse_override
 
@@ -240,7 +242,7 @@ def parse_setting(text: str, *, options: Mapping[str, str] = _OPTIONS) -> tuple[
 def collect_settings(
     changes: list[str] | None,
     *,
-    method: str = "ft-gcl",
+    method: str = DEFAULT_METHOD,
     dim: int | None = None,
     epochs: int | None = None,
     options: Mapping[str, str] | None = None,
@@ -266,7 +268,7 @@ def collect_settings(
 
 
 def _check_has(method: str, name: str, option: str) -> None:
-    from graphprox.methods.base import METHODS
+    from graphprox.methods import METHODS
 
     if name not in METHODS.lookup(method).parameters():
         raise ParameterError(
@@ -279,7 +281,7 @@ def _check_has(method: str, name: str, option: str) -> None:
 CacheOption = Annotated[bool, typer.Option("--cache/--no-cache", help="Whether to cache rankings of views on disk.")]
 SeedOption = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Random seed.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-# Settings are selected on splits that no result is reported on.
+# Settings are selected on other splits than those used for results.
 FirstSplitOption = Annotated[
     int, typer.Option("--first-split", metavar="N", min=0, help="Random seed of the first split.")
 ]
@@ -289,8 +291,6 @@ SplitsOption = Annotated[int, typer.Option("--splits", metavar="N", min=1, help=
 
 # -- spellings of version 0.1 ---------------------------------------------------------------------------------------
 
-RENAMED_OPTIONS = {"--steps": "--epochs", "--validation": "--val"}
-
 
 def check_spelling(arguments: list[str]) -> None:
     """Raise a `ParameterError` that names the new spelling of an option of version 0.1."""
@@ -299,6 +299,6 @@ def check_spelling(arguments: list[str]) -> None:
         if option == "--":
             return
         if option in RENAMED_OPTIONS:
-            raise ParameterError(f"{option} is {RENAMED_OPTIONS[option]} since version 0.2")
+            raise ParameterError(f"{option} was renamed to {RENAMED_OPTIONS[option]} in version 0.2")
     if "--verbose" in arguments and arguments.index("--verbose") > 0:
-        raise ParameterError("--verbose comes before the command since version 0.2: graphprox --verbose COMMAND")
+        raise ParameterError("--verbose must come before the command since version 0.2: graphprox --verbose COMMAND")

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from graphprox._utils.defaults import AUTO, DEFAULT_METHOD
 from graphprox._utils.progress import report_progress
 from graphprox.cli.options import (
     FirstSplitOption,
@@ -25,7 +26,7 @@ from graphprox.cli.options import (
     parse_setting,
     reads_graph,
 )
-from graphprox.cli.progress import progress_bars
+from graphprox.cli.progress_display import progress_bars
 from graphprox.errors import ParameterError
 
 
@@ -36,8 +37,8 @@ def tune_settings(
         list[str],
         typer.Option("--over", metavar="NAME=VALUE,...", help="A setting and the values to try.", show_default=False),
     ],
-    method: MethodOption = "ft-gcl",
-    preset: PresetOption = "auto",
+    method: MethodOption = DEFAULT_METHOD,
+    preset: PresetOption = AUTO,
     changes: SetOption = None,
     splits: SplitsOption = 5,
     first_split: FirstSplitOption = 1000,
@@ -49,8 +50,8 @@ def tune_settings(
     """Print the validation accuracy of a method with each of several settings, and the best.
 
     A logistic regression is trained on 10 % of the nodes and evaluated on another 10 %; semi-supervised methods are
-    trained on each split. The other 80 % are not used. Splits begin at seed 1000, so that nothing is selected on
-    splits that results are reported on. With several --over, all combinations are tried.
+    trained on each split. The other 80 % are not used. Splits begin at seed 1000, so that settings are not selected on
+    the splits used for results. With several --over, all combinations are tried.
 
     Examples:
 
@@ -61,7 +62,7 @@ def tune_settings(
     from graphprox.model_selection import make_candidates, selection_splits, tune
 
     fixed = collect_settings(changes)
-    # A wrong name is reported before anything is read.
+    # An invalid name is reported before anything is read.
     candidates = make_candidates(method, _parse_grid(over), preset=preset, dataset=source.name, **fixed)
     graph = source.load().graph
     selected = selection_splits(graph, splits, random_state=first_split, train=train, val=val)

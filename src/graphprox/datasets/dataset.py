@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import NodeSplit
@@ -37,3 +38,10 @@ class Dataset:
     name: str
     graph: Graph
     splits: Splits = field(default_factory=lambda: NO_SPLITS)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.name, self.graph, dict(self.splits))  # a mappingproxy cannot be pickled
+
+
+def _rebuild(name: str, graph: Graph, splits: dict[str, tuple[NodeSplit, ...]]) -> Dataset:
+    return Dataset(name, graph, MappingProxyType(splits))

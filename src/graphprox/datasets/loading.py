@@ -1,4 +1,4 @@
-"""Loading of a graph by name or from files."""
+"""Load a graph by name or from files."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def load(
         file_options = {"features": features, "labels": labels, "directed": directed, "header": header}
         given = [name for name, value in file_options.items() if value is not None]
         if given:
-            raise ParameterError(f"{', '.join(given)} must go with a file; {graph!r} is a data set, which has its own")
+            raise ParameterError(
+                f"{', '.join(given)} can only be given with a file; {graph!r} is a data set, which has its own"
+            )
         return load_dataset(graph, data=data)
     path = Path(graph)
     if not os.path.exists(path) and not ending(path) and len(path.parts) == 1:  # noqa: PTH110 - never raises

@@ -1,4 +1,4 @@
-"""Loading of data sets by name."""
+"""Load data sets by name."""
 
 from __future__ import annotations
 
@@ -108,5 +108,7 @@ def _parse_parameters(name: str) -> dict[str, Any]:
             kind = "an integer" if isinstance(defaults[key], int) else "a number"
             raise DatasetError(f"the parameter {key} of synthetic must be {kind}; got {value!r}") from None
     if "seed" in parameters:
+        if parameters["seed"] < 0:
+            raise DatasetError(f"the parameter seed of synthetic must be non-negative; got {parameters['seed']}")
         parameters["random_state"] = parameters.pop("seed")
     return parameters

@@ -1,4 +1,4 @@
-"""Loading of any PyG data set by the name ``pyg:CLASS`` or ``pyg:CLASS:NAME``.
+"""Load any PyG data set by the name ``pyg:CLASS`` or ``pyg:CLASS:NAME``.
 
 PyG's loaders write to the folder that they read, so they are given a temporary folder with links to the raw files.
 """
@@ -59,10 +59,10 @@ def _arguments(loader: type, spec: str, name: str) -> tuple[str, ...]:
     parameters = list(inspect.signature(loader).parameters)
     takes_name = parameters[1:2] == ["name"]
     if takes_name and not name:
-        raise DatasetError(f"{spec} must name a data set of its class: write {spec}:NAME")
+        raise DatasetError(f"{spec} must name a data set of its class; got none: write {spec}:NAME")
     if name and not takes_name:
         raise DatasetError(
-            f"{spec} must not name a data set, as its class has only one: write {spec.rpartition(':')[0]}"
+            f"{spec} must not name a data set, as its class has only one; got {name!r}: write {spec.rpartition(':')[0]}"
         )
     return (name,) if name else ()
 
@@ -103,9 +103,9 @@ def _mirror(directory: Path) -> Iterator[Path]:
 
 def _read_or_download(loader: type, spec: str, arguments: tuple[str, ...], directory: Path | None) -> Any:
     folder = spec.replace(":", "/")
-    kept = cache_directory() / folder
-    if kept.is_dir():
-        return _construct(loader, kept, arguments)
+    cached = cache_directory() / folder
+    if cached.is_dir():
+        return _construct(loader, cached, arguments)
     with download_to_cache(spec, folder, directory, contents="its raw files in PyG's layout") as staging:
         return _construct(loader, staging / folder, arguments)
 

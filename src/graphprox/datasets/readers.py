@@ -2,6 +2,8 @@
 
 PyG's loaders read the same files, but make sparse features dense and write to the folder that they read. The graphs
 are the same, which the tests verify.
+
+A reader takes the folder of the raw files, and returns the graph and its public splits.
 """
 
 from __future__ import annotations
@@ -42,20 +44,7 @@ def _binarize(x: sp.csr_array) -> sp.csr_array:
 
 
 def read_citation_npz(raw: Path) -> tuple[Graph, Splits]:
-    """Read an npz file of CitationFull, Coauthor or ACM; features are binary and self-loops removed, as in PyG.
-
-    Parameters
-    ----------
-    raw : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    graph : Graph
-        The graph.
-    splits : mapping
-        The public splits.
-    """
+    """Read an npz file of CitationFull, Coauthor or ACM; features are binary and self-loops removed, as in PyG."""
     path = next(raw.glob("*.npz"))
     with warnings.catch_warnings(action="ignore", category=IgnoredInputWarning), open_npz(path) as arrays:
         adjacency = _check_found(read_sparse(arrays, "adj_"), path).tocoo()
@@ -75,40 +64,14 @@ def read_citation_npz(raw: Path) -> tuple[Graph, Splits]:
 
 
 def read_webkb(raw: Path) -> tuple[Graph, Splits]:
-    """Read a directed graph of web pages; features are a list of zeros and ones.
-
-    Parameters
-    ----------
-    raw : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    graph : Graph
-        The graph.
-    splits : mapping
-        The public splits.
-    """
+    """Read a directed graph of web pages; features are a list of zeros and ones."""
     rows = _read_geom_gcn_rows(raw)
     words = [np.fromstring(cells, dtype=np.float32, sep=",") for _, cells, _ in rows]
     return _read_geom_gcn(raw, sp.csr_array(np.stack(words)), rows)
 
 
 def read_actor(raw: Path) -> tuple[Graph, Splits]:
-    """Read the graph of actors; features are a list of words.
-
-    Parameters
-    ----------
-    raw : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    graph : Graph
-        The graph.
-    splits : mapping
-        The public splits.
-    """
+    """Read the graph of actors; features are a list of words."""
     rows = _read_geom_gcn_rows(raw)
     words = [np.fromstring(cells, dtype=np.int64, sep=",") for _, cells, _ in rows]
     nodes = np.repeat(np.arange(len(rows)), [len(each) for each in words])
@@ -138,20 +101,7 @@ def _read_geom_gcn(raw: Path, x: sp.csr_array, rows: list[tuple[int, str, int]])
 
 
 def read_wikics(raw: Path) -> tuple[Graph, Splits]:
-    """Read WikiCS from a JSON file; the graph is made undirected, as in PyG.
-
-    Parameters
-    ----------
-    raw : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    graph : Graph
-        The graph.
-    splits : mapping
-        The public splits.
-    """
+    """Read WikiCS from a JSON file; the graph is made undirected, as in PyG."""
     content = json.loads((raw / "data.json").read_text())
     source = np.repeat(np.arange(len(content["links"])), [len(targets) for targets in content["links"]])
     target = np.concatenate([np.asarray(targets, np.int64) for targets in content["links"]])
@@ -166,20 +116,7 @@ def read_wikics(raw: Path) -> tuple[Graph, Splits]:
 
 
 def read_attributed(raw: Path) -> tuple[Graph, Splits]:
-    """Read BlogCatalog of AttributedGraphDataset: word counts, an edge list, and labels.
-
-    Parameters
-    ----------
-    raw : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    graph : Graph
-        The graph.
-    splits : mapping
-        The public splits.
-    """
+    """Read BlogCatalog of AttributedGraphDataset: word counts, an edge list, and labels."""
     with open_npz(raw / "attrs.npz") as arrays:
         x = _check_found(read_sparse(arrays), raw / "attrs.npz")
     index = _read_integers(raw / "edgelist.txt").T
@@ -190,20 +127,7 @@ def read_attributed(raw: Path) -> tuple[Graph, Splits]:
 
 
 def read_airports(raw: Path) -> tuple[Graph, Splits]:
-    """Read a graph of airports and flights, with identity features.
-
-    Parameters
-    ----------
-    raw : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    graph : Graph
-        The graph.
-    splits : mapping
-        The public splits.
-    """
+    """Read a graph of airports and flights, with identity features."""
     labels = _read_integers(next(raw.glob("labels-*.txt")), skip=1)
     edges = _read_integers(next(raw.glob("*.edgelist"))).T
     order = np.argsort(labels[:, 0])
@@ -217,20 +141,7 @@ def _identity(size: int) -> sp.csr_array:
 
 
 def read_facebook(raw: Path) -> tuple[Graph, Splits]:
-    """Read a Facebook100 network; features are one-hot profile fields, the label is the gender.
-
-    Parameters
-    ----------
-    raw : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    graph : Graph
-        The graph.
-    splits : mapping
-        The public splits.
-    """
+    """Read a Facebook100 network; features are one-hot profile fields, the label is the gender."""
     from scipy.io import loadmat
 
     content = loadmat(raw / "data.mat")
@@ -247,19 +158,6 @@ def _one_hot(values: NDArray[np.int64]) -> sp.csr_array:
 
 
 def read_epinions(raw: Path) -> tuple[Graph, Splits]:
-    """Read soc-Epinions1, an undirected graph without features, which gets structural ones.
-
-    Parameters
-    ----------
-    raw : Path
-        Folder of the raw files.
-
-    Returns
-    -------
-    graph : Graph
-        The graph.
-    splits : mapping
-        The public splits.
-    """
+    """Read soc-Epinions1, an undirected graph without features, which gets structural ones."""
     index = _read_integers(raw / "soc-Epinions1.txt.gz").T
     return Graph(None, index, num_nodes=int(index.max()) + 1), NO_SPLITS

@@ -40,7 +40,7 @@ def data_directory(given: str | Path | None) -> Path | None:
         return None
     directory = Path(named)
     if not directory.is_dir():
-        origin = "--data" if given else DATA_VARIABLE
+        origin = "data" if given else DATA_VARIABLE
         raise DatasetError(f"{origin} must be a directory of data sets; {directory} is not a directory")
     return directory
 
@@ -99,7 +99,7 @@ def get_raw_folder(entry: CatalogEntry, data: str | Path | None) -> Path:
     if not entry.loader:
         raise DatasetError(
             f"{entry.name} is not available and cannot be downloaded: copy the files of {entry.source} to "
-            f"{entry.folder} in a data directory, and set --data or {DATA_VARIABLE} to it"
+            f"{entry.folder} in a data directory, and set data or {DATA_VARIABLE} to it"
         )
     with download_to_cache(entry.name, entry.folder, data_directory(data), contents=entry.folder) as root:
         _download(
@@ -149,7 +149,7 @@ def download_to_cache(name: str, folder: str, directory: Path | None, *, content
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DatasetError(
             f"{name} is not {where} and cannot be downloaded ({type(error).__name__}: {reason[:120]}): connect to "
-            f"the network, or set --data or {DATA_VARIABLE} to a directory that contains {contents}"
+            f"the network, or set data or {DATA_VARIABLE} to a directory that contains {contents}"
         ) from error
 
 

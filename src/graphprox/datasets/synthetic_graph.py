@@ -1,6 +1,6 @@
 """The built-in graph, whose classes require edges, features and local structure together.
 
-It models people of seven classes in three families. Each family is classified by another proximity:
+It models people of seven classes in three families. Each family is classified by a different proximity:
 
     readers (2 classes)   have the same words and the same structure: only their neighbors distinguish arts from
                           science, above all the popular writers, to whom most edges of readers and writers lead
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.random import Generator
 
 from graphprox._utils.arrays import FloatArray, IntArray, freeze
+from graphprox._utils.random import RandomState, check_seed
 from graphprox.errors import ParameterError
 from graphprox.graph.graph import Graph
 
@@ -40,7 +41,7 @@ MIN_NODES = 140  # twenty per class: three groups, and five popular writers of e
 
 GROUP_SIZE = 6
 # Edges to other families of each member of a clique, a star and a ring: 1/6, 2/3 (of the center 2/7) and 1/3 of its
-# edges. A mean over neighbors only sees the shape by this dilution: with one edge each, features smoothed twice
+# edges. A mean over neighbors only reflects the shape by this dilution: with one edge each, features smoothed twice
 # separate stars from rings with an accuracy of 62 %, with two edges of 86 %. Leaves of a star then also have the
 # degree of ring members, so that the degree alone does not reveal the shape.
 OUTSIDE_LINKS = np.array([1, 2, 1])
@@ -48,7 +49,7 @@ OUTSIDE_LINKS = np.array([1, 2, 1])
 # Share of popular writers. Edges of readers, which would reveal the topic of a writer, lead to popular writers; as most
 # writers are not popular, edges do not reveal their topic.
 POPULAR_SHARE = 0.25
-# Share of the edges of a reader or writer that lead to its own family, and not to a popular writer. It is large enough
+# Share of the edges of a reader or writer that lead to its own family and not to a popular writer. It is large enough
 # that a mean over neighbors preserves a writer's topic. The price is that edges alone classify about four of five
 # writers (three of four at 0.25, nine of ten at 0.5), and words nearly all.
 FELLOW_SHARE = 0.4
@@ -69,7 +70,7 @@ def synthetic(
     homophily: float = 0.95,
     noise: float = 0.7,
     style: float = 0.9,
-    random_state: int = 0,
+    random_state: RandomState = 0,
 ) -> Graph:
     """Generate an undirected graph whose seven classes require edges, features and local structure together.
 
@@ -88,8 +89,8 @@ def synthetic(
     style : float, default=0.9
         Correlation of the noise within circles of about twenty nodes of the same vocabulary. At 0, the nearest of a
         million nodes are arbitrary, and approximate searches fail.
-    random_state : int, default=0
-        Random seed, a non-negative integer. The same parameters give the same graph.
+    random_state : int, RandomState, Generator or None, default=0
+        Random seed: the same integer and parameters give the same graph.
 
     Returns
     -------
@@ -108,9 +109,9 @@ def synthetic(
     >>> [graph.class_names[each] for each in graph.y[:3]]
     ['ring members', 'arts writers', 'arts writers']
     """
-    _check(nodes=nodes, features=features, homophily=homophily, noise=noise, style=style, random_state=random_state)
+    _check(nodes=nodes, features=features, homophily=homophily, noise=noise, style=style)
     # A separate stream: a split uses default_rng(seed).permutation(nodes), which must not undo the shuffle.
-    rng = np.random.default_rng([random_state, STREAM])
+    rng = np.random.default_rng([check_seed(random_state), STREAM])
     layout = _make_layout(nodes)
     place = rng.permutation(nodes)  # new position of each node, so that it does not reveal the class
     edges = place[_make_edges(layout, edges_per_node, homophily=homophily, rng=rng)]
@@ -123,10 +124,9 @@ def synthetic(
 # -- validation -----------------------------------------------------------------------------------------------------
 
 
-def _check(*, nodes: int, features: int, homophily: float, noise: float, style: float, random_state: int) -> None:
+def _check(*, nodes: int, features: int, homophily: float, noise: float, style: float) -> None:
     _check_integer("nodes", nodes, min_value=MIN_NODES)
     _check_integer("features", features, min_value=NUM_VOCABULARIES)
-    _check_integer("random_state", random_state, min_value=0)
     if not 0 <= homophily <= 1:
         raise ParameterError(f"homophily must be between 0 and 1; got {homophily}")
     if not 0 <= noise <= MAX_NOISE:
@@ -261,8 +261,8 @@ def _sample_targets(source: IntArray, layout: _Layout, *, homophily: float, rng:
     writer = layout.y[source] >= 2
     fellow = rng.random(len(source), dtype=np.float32) < FELLOW_SHARE
     # Writers are linked to popular writers of both topics equally, or the edges would reveal their topic.
-    kept = np.where(writer & ~fellow, np.float32(0.5), np.float32(homophily))
-    topic ^= rng.random(len(source), dtype=np.float32) >= kept
+    same_topic = np.where(writer & ~fellow, np.float32(0.5), np.float32(homophily))
+    topic ^= rng.random(len(source), dtype=np.float32) >= same_topic
     pool = np.where(fellow & ~writer, topic, 2 + topic)
     size = np.where(fellow, layout.size[pool], layout.popular[topic])
     return _sample_node(layout.start[pool], size, source, rng)

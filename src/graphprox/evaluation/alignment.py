@@ -1,4 +1,4 @@
-"""Alignment of an embedding, which may come from anywhere, to the nodes of a graph."""
+"""Align an embedding from any source to the nodes of a graph."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from graphprox._utils.arrays import IntArray, NodeIds
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.embedding import Embedding, check_vectors
 from graphprox.errors import GraphproxWarning, IgnoredInputWarning, ParameterError
 from graphprox.graph.graph import Graph
@@ -27,16 +28,16 @@ def align_to_graph(graph: Graph, embedding: EmbeddingLike, *, name: str = "the e
     Parameters
     ----------
     graph : Graph
-    embedding : Embedding, array-like or sparse matrix of shape (n_nodes, n_components)
-        An `Embedding` is aligned by ids. A node without a vector gets zeros, after a warning: programs that read edge
-        lists do not know of isolated nodes. Vectors of other nodes are ignored, after a warning. A matrix must
+    embedding : Embedding, array-like or sparse matrix of shape (num_nodes, n_components)
+        An `Embedding` is aligned by ids. A node without a vector gets zeros, with a warning: isolated nodes are missing
+        in edge lists and thus in many embeddings. Vectors of other nodes are ignored, with a warning. A matrix must
         have one row per node.
     name : str, default="the embedding"
-        What messages call the embedding.
+        Name of the embedding in messages.
 
     Returns
     -------
-    ndarray or csr_array of shape (n_nodes, n_components)
+    ndarray or csr_array of shape (num_nodes, n_components)
 
     Raises
     ------
@@ -74,14 +75,14 @@ def _align_by_id(graph: Graph, embedding: Embedding, name: str) -> NDArray[Any]:
         warnings.warn(
             f"{n_unused:,} rows of {name} are for nodes that the graph does not have: they are ignored",
             IgnoredInputWarning,
-            stacklevel=3,
+            stacklevel=find_stacklevel(),
         )
     if len(missing):
         warnings.warn(
             f"{name} has no vector for {len(missing):,} of {graph.num_nodes:,} nodes, such as "
             f"{_show(graph.ids[missing])}: zeros are used",
             GraphproxWarning,
-            stacklevel=3,
+            stacklevel=find_stacklevel(),
         )
     return _reorder(embedding.vectors, row)
 

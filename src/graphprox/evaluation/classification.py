@@ -8,8 +8,8 @@ from graphprox._utils.progress import current_progress
 from graphprox._utils.random import RandomState
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError
-from graphprox.evaluation._inputs import get_labels
 from graphprox.evaluation.alignment import EmbeddingLike, align_to_graph
+from graphprox.evaluation.inputs import get_labels
 from graphprox.evaluation.protocols import Protocol, get_protocol
 from graphprox.evaluation.scores import ClassificationScores
 from graphprox.graph.graph import Graph
@@ -32,7 +32,7 @@ def classify(
     ----------
     graph : Graph or Dataset
         A graph with labels. The protocols ``"public"`` and ``"dgi"`` need a `Dataset` with published splits.
-    embedding : Embedding, array-like or sparse matrix of shape (n_nodes, n_components)
+    embedding : Embedding, array-like or sparse matrix of shape (num_nodes, n_components)
         An `Embedding` is aligned to the nodes by their ids; a matrix has one row per node, in the order of the nodes.
     protocol : {"random", "public", "grace", "dgi"} or Protocol, default="random"
         How nodes are split, and which probe is fitted.

@@ -13,26 +13,27 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from graphprox._utils.arrays import IntArray
+from graphprox._utils.random import RandomState, check_seed
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError
-from graphprox.evaluation._inputs import (
+from graphprox.evaluation.alignment import EmbeddingLike, align_to_graph
+from graphprox.evaluation.inputs import (
     Rows,
     RowsLike,
-    check_labels,
+    check_row_labels,
     get_labels,
     labeled_nodes,
     normalize_rows,
 )
-from graphprox.evaluation.alignment import EmbeddingLike, align_to_graph
 from graphprox.evaluation.scores import ClusteringScores
 from graphprox.graph.graph import Graph
 from graphprox.graph.validation import check_graph
 
-N_INIT = 10  # initializations of k-means, of which the one with the lowest inertia counts
+N_INIT = 10  # initializations of k-means; the one with the lowest inertia is used
 _MAX_SEED = 2**32 - 1  # of scikit-learn
 
 
-def clustering(graph: Graph | Dataset, embedding: EmbeddingLike, *, random_state: int = 0) -> ClusteringScores:
+def clustering(graph: Graph | Dataset, embedding: EmbeddingLike, *, random_state: RandomState = 0) -> ClusteringScores:
     """Measure how well k-means clusters of an embedding agree with the classes.
 
     Vectors are scaled to unit length, and there are as many clusters as classes.
@@ -41,9 +42,9 @@ def clustering(graph: Graph | Dataset, embedding: EmbeddingLike, *, random_state
     ----------
     graph : Graph or Dataset
         A graph with labels. Nodes without one are clustered with the others, and not scored.
-    embedding : Embedding, array-like or sparse matrix of shape (n_nodes, n_components)
+    embedding : Embedding, array-like or sparse matrix of shape (num_nodes, n_components)
         An `Embedding` is aligned to the nodes by their ids; a matrix has one row per node, in the order of the nodes.
-    random_state : int, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Random seed of k-means.
 
     Returns
@@ -62,15 +63,15 @@ def clustering(graph: Graph | Dataset, embedding: EmbeddingLike, *, random_state
     return score_clusters(align_to_graph(checked, embedding), get_labels(checked), random_state=random_state)
 
 
-def score_clusters(embedding: RowsLike, y: ArrayLike, *, random_state: int = 0) -> ClusteringScores:
+def score_clusters(embedding: RowsLike, y: ArrayLike, *, random_state: RandomState = 0) -> ClusteringScores:
     """Score k-means clusters of vectors against labels, as :func:`clustering`.
 
     Parameters
     ----------
-    embedding : array-like or sparse matrix of shape (n_nodes, n_components)
-    y : array-like of shape (n_nodes,)
+    embedding : array-like or sparse matrix of shape (num_nodes, n_components)
+    y : array-like of shape (num_nodes,)
         Labels, -1 where unknown.
-    random_state : int, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Random seed of k-means.
 
     Returns
@@ -83,7 +84,7 @@ def score_clusters(embedding: RowsLike, y: ArrayLike, *, random_state: int = 0) 
     NMI 100.00 %, ARI 100.00 %, accuracy 100.00 %
     """
     rows = normalize_rows(embedding)
-    labels = check_labels(y, n_rows=rows.shape[0])
+    labels = check_row_labels(y, n_rows=rows.shape[0])
     known = labeled_nodes(labels, task="clustering")
     classes = np.unique(labels[known], return_inverse=True)[1]
     clusters = _fit_clusters(rows, int(classes.max()) + 1, random_state)[known]
@@ -94,16 +95,16 @@ def score_clusters(embedding: RowsLike, y: ArrayLike, *, random_state: int = 0) 
     )
 
 
-def _fit_clusters(rows: Rows, n_clusters: int, random_state: int) -> IntArray:
-    is_integer = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if not is_integer or not 0 <= random_state <= _MAX_SEED:
-        raise ParameterError(f"random_state must be an integer between 0 and {_MAX_SEED}; got {random_state!r}")
+def _fit_clusters(rows: Rows, n_clusters: int, random_state: RandomState) -> IntArray:
+    seed = check_seed(random_state)
+    if seed > _MAX_SEED:
+        raise ParameterError(f"random_state of k-means must be between 0 and {_MAX_SEED}; got {seed}")
     if isinstance(rows, sp.csr_array):  # k-means of scikit-learn rejects 64-bit indices
         rows = sp.csr_array((rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)), shape=rows.shape)
     with warnings.catch_warnings():
         # With fewer distinct rows than clusters some clusters are empty, and the scores are low.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        kmeans = KMeans(n_clusters, n_init=N_INIT, random_state=int(random_state))
+        kmeans = KMeans(n_clusters, n_init=N_INIT, random_state=seed)
         clusters: IntArray = kmeans.fit_predict(rows).astype(np.int64)
     return clusters
 
@@ -113,7 +114,7 @@ def matched_accuracy(classes: IntArray, clusters: IntArray) -> float:
 
     Parameters
     ----------
-    classes, clusters : ndarray of shape (n_nodes,)
+    classes, clusters : ndarray of shape (num_nodes,)
         Non-negative integers.
 
     Returns

@@ -1,6 +1,6 @@
 """DGIProbe: the probe in the published code of DGI, MVGRL, CCA-SSG, GraphMAE and others.
 
-It is provided so that results of papers which used it can be compared with; accuracies of different probes cannot be.
+It is provided for comparison with papers that used it: accuracies of different probes are not comparable.
 Those implementations differ in the number of epochs and in the weight decay, some by data set; here both are selected
 by validation accuracy.
 """
@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 from scipy.special import log_softmax, softmax
 
 from graphprox._utils.arrays import IntArray
-from graphprox.evaluation._inputs import (
+from graphprox.evaluation.inputs import (
     Floats,
     RowsLike,
-    check_labels,
+    check_row_labels,
     check_rows,
     check_split,
-    single_threaded,
+    limit_to_one_thread,
     to_dense,
 )
 from graphprox.evaluation.probe import Probe, accuracy_and_f1
@@ -64,8 +64,8 @@ class DGIProbe(Probe):
 
         Parameters
         ----------
-        embedding : array-like or sparse matrix of shape (n_nodes, n_components)
-        y : array-like of shape (n_nodes,)
+        embedding : array-like or sparse matrix of shape (num_nodes, n_components)
+        y : array-like of shape (num_nodes,)
             Labels; -1 for nodes outside the split that have none.
         split : NodeSplit
             Labels of its test nodes are used for the score only.
@@ -75,9 +75,9 @@ class DGIProbe(Probe):
         SplitScore
         """
         rows = check_rows(embedding)
-        labels = check_labels(y, n_rows=rows.shape[0])
+        labels = check_row_labels(y, n_rows=rows.shape[0])
         check_split(labels, split, parts=("train", "val", "test"))
-        with single_threaded():
+        with limit_to_one_thread():
             layer, val_accuracy = self._train(*(_select(rows, labels, nodes) for nodes in (split.train, split.val)))
             test = _select(rows, labels, split.test)
             return SplitScore(*accuracy_and_f1(layer.predict(test.rows), test.labels), val_accuracy=val_accuracy)
@@ -90,7 +90,7 @@ class DGIProbe(Probe):
         """
         classes, targets = np.unique(train.labels, return_inverse=True)
         one_hot = np.eye(len(classes))[targets]
-        # Validation nodes of a class that no training node has count as errors.
+        # Validation nodes of a class without training nodes are errors.
         known = np.isin(val.labels, classes)
         val_rows, val_targets = val.rows[known], np.searchsorted(classes, val.labels[known])
         adam = _Adam((len(self.weight_decays), train.rows.shape[1], len(classes)), self)

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from graphprox._utils.arrays import IntArray
+from graphprox._utils.arrays import IntArray, to_array
+from graphprox._utils.random import RandomState
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError
-from graphprox.evaluation._inputs import Floats, Rows, RowsLike, check_rows, normalize_rows
 from graphprox.evaluation.alignment import EmbeddingLike, align_to_graph
+from graphprox.evaluation.inputs import Floats, Rows, RowsLike, check_rows, normalize_rows
 from graphprox.evaluation.scores import LinkScores
 from graphprox.graph.graph import Graph
-from graphprox.graph.splits import EdgeSplit, edge_split
-from graphprox.graph.validation import check_graph
+from graphprox.graph.splits import TEST_EDGES, VAL_EDGES, EdgeSplit, edge_split
 
 _BLOCK_SIZE = 1 << 22  # numbers that are multiplied at once
 
@@ -25,9 +25,9 @@ def link_prediction(
     graph: Graph | Dataset | EdgeSplit,
     embedding: EmbeddingLike,
     *,
-    random_state: int = 0,
-    val: float = 0.05,
-    test: float = 0.1,
+    random_state: RandomState = 0,
+    val: float = VAL_EDGES,
+    test: float = TEST_EDGES,
 ) -> LinkScores:
     """Measure how well an embedding ranks held-out edges above pairs of nodes without an edge.
 
@@ -38,10 +38,11 @@ def link_prediction(
     ----------
     graph : Graph, Dataset or EdgeSplit
         The whole graph, or the split itself.
-    embedding : Embedding, array-like or sparse matrix of shape (n_nodes, n_components)
+    embedding : Embedding, array-like or sparse matrix of shape (num_nodes, n_components)
         An `Embedding` is aligned to the nodes by their ids; a matrix has one row per node, in the order of the nodes.
-    random_state : int, default=0
-        Random seed of :func:`graphprox.edge_split`; ignored if a split is given.
+    random_state : int, RandomState, Generator or None, default=0
+        Random seed of :func:`graphprox.edge_split`; ignored if a split is given. The embedding must be that of the
+        same split, so that anything but an integer requires the split itself.
     val, test : float, default=0.05 and 0.1
         Shares of the edges that are held out; ignored if a split is given.
 
@@ -58,10 +59,8 @@ def link_prediction(
     >>> evaluation.link_prediction(split, split.graph.x)
     AUC 59.42 %, AP 57.48 %, AUC by cosine 63.03 %, AP by cosine 59.98 %
     """
-    if isinstance(graph, EdgeSplit):
-        split = graph
-    else:
-        split = edge_split(check_graph(graph), random_state=random_state, val=val, test=test)
+    shares = {"val": val, "test": test}
+    split = graph if isinstance(graph, EdgeSplit) else edge_split(graph, random_state=random_state, **shares)
     vectors = align_to_graph(split.graph, embedding)
     rows, unit_rows = check_rows(vectors), normalize_rows(vectors)
     parts = ((split.test_edges, split.test_non_edges), (split.val_edges, split.val_non_edges))
@@ -80,9 +79,9 @@ def score_pairs(embedding: RowsLike, edges: ArrayLike, non_edges: ArrayLike) -> 
 
     Parameters
     ----------
-    embedding : array-like or sparse matrix of shape (n_nodes, n_components)
+    embedding : array-like or sparse matrix of shape (num_nodes, n_components)
         Used as it is, not normalized.
-    edges : array-like of shape (2, n_edges)
+    edges : array-like of shape (2, num_edges)
         Pairs of nodes that are joined.
     non_edges : array-like of shape (2, n_non_edges)
         Pairs of nodes that are not.
@@ -109,10 +108,10 @@ def score_pairs(embedding: RowsLike, edges: ArrayLike, non_edges: ArrayLike) -> 
 
 
 def _check_pairs(name: str, given: ArrayLike, num_nodes: int) -> IntArray:
-    pairs = np.asarray(given)
+    pairs = to_array(given, name)
     if pairs.ndim != 2 or pairs.shape[0] != 2 or pairs.shape[1] == 0 or pairs.dtype.kind not in "iu":
         raise ParameterError(
-            f"{name} must be pairs of node numbers, of shape (2, n_pairs); got {pairs.dtype} of shape {pairs.shape}"
+            f"{name} must be pairs of node numbers, of shape (2, num_pairs); got {pairs.dtype} of shape {pairs.shape}"
         )
     if pairs.min() < 0 or pairs.max() >= num_nodes:
         outside = pairs[(pairs < 0) | (pairs >= num_nodes)][0]

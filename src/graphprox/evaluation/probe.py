@@ -13,14 +13,36 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
 from graphprox._utils.arrays import IntArray
-from graphprox.evaluation._inputs import Rows, RowsLike, check_labels, check_split, normalize_rows, single_threaded
+from graphprox.evaluation.inputs import (
+    Rows,
+    RowsLike,
+    check_row_labels,
+    check_split,
+    limit_to_one_thread,
+    normalize_rows,
+)
 from graphprox.evaluation.scores import SplitScore
 from graphprox.evaluation.span import Span
 from graphprox.graph.splits import NodeSplit
 
 
 class Probe(ABC):
-    """A linear classifier that measures how well the classes of nodes can be read from an embedding."""
+    """Base class of probes: classifiers that measure how well classes can be predicted from an embedding.
+
+    Subclasses implement ``evaluate``: `LinearProbe`, and the probes of the authors of DGI and GRACE.
+
+    Examples
+    --------
+    >>> class MajorityProbe(Probe):
+    ...     def evaluate(self, embedding, y, split):
+    ...         largest = np.bincount(y[split.train]).argmax()
+    ...         accuracy, val_accuracy = (float(np.mean(y[part] == largest)) for part in (split.test, split.val))
+    ...         return SplitScore(accuracy, macro_f1=0.0, val_accuracy=val_accuracy)
+    >>> from graphprox import random_split, synthetic
+    >>> graph = synthetic(nodes=140)
+    >>> MajorityProbe().evaluate(graph.x, graph.y, random_split(graph)).accuracy < 0.5
+    True
+    """
 
     @abstractmethod
     def evaluate(self, embedding: RowsLike, y: ArrayLike, split: NodeSplit) -> SplitScore:
@@ -28,8 +50,8 @@ class Probe(ABC):
 
         Parameters
         ----------
-        embedding : array-like or sparse matrix of shape (n_nodes, n_components)
-        y : array-like of shape (n_nodes,)
+        embedding : array-like or sparse matrix of shape (num_nodes, n_components)
+        y : array-like of shape (num_nodes,)
             Labels; -1 for nodes outside the split that have none.
         split : NodeSplit
 
@@ -43,8 +65,8 @@ class Probe(ABC):
 class LinearProbe(Probe):
     """L2-regularized multinomial logistic regression on rows of unit length.
 
-    The penalty is selected by validation accuracy, the stronger one on ties. Penalties are tried from the strongest
-    on; the search stops early after ``patience`` weaker ones without improvement, or when a fit does not converge.
+    The penalty is selected by validation accuracy, the stronger one on ties. Penalties are tried from the strongest to
+    the weakest; the search stops after ``patience`` penalties without improvement, or when a fit does not converge.
 
     Parameters
     ----------
@@ -53,7 +75,7 @@ class LinearProbe(Probe):
     patience : int, default=2
         Number of penalties in a row without a better validation accuracy that end the search.
     min_train_accuracy : float, default=0.9
-        Training accuracy below which ``patience`` does not count: a probe that underfits may still improve.
+        Training accuracy below which ``patience`` is ignored: a probe that underfits may still improve.
     max_iter : int, default=400
         Iterations of a fit. One that needs more ends the search, as weaker penalties converge more slowly still.
     tol : float, default=1e-5
@@ -79,8 +101,8 @@ class LinearProbe(Probe):
 
         Parameters
         ----------
-        embedding : array-like or sparse matrix of shape (n_nodes, n_components)
-        y : array-like of shape (n_nodes,)
+        embedding : array-like or sparse matrix of shape (num_nodes, n_components)
+        y : array-like of shape (num_nodes,)
             Labels; -1 for nodes outside the split that have none.
         split : NodeSplit
             Labels of its test nodes are used for the score only.
@@ -90,9 +112,9 @@ class LinearProbe(Probe):
         SplitScore
         """
         rows = normalize_rows(embedding)
-        labels = check_labels(y, n_rows=rows.shape[0])
+        labels = check_row_labels(y, n_rows=rows.shape[0])
         check_split(labels, split, parts=("train", "val", "test"))
-        with single_threaded():
+        with limit_to_one_thread():
             best = self._search(rows, labels, split)
         scores = accuracy_and_f1(best.predicted, labels[split.test])
         return SplitScore(*scores, val_accuracy=best.val_accuracy, c=best.c)
@@ -157,9 +179,9 @@ def score_predictions(predicted: ArrayLike, y: ArrayLike, split: NodeSplit) -> S
 
     Parameters
     ----------
-    predicted : array-like of shape (n_nodes,)
+    predicted : array-like of shape (num_nodes,)
         Predicted classes.
-    y : array-like of shape (n_nodes,)
+    y : array-like of shape (num_nodes,)
         True classes.
     split : NodeSplit
 
@@ -173,7 +195,7 @@ def score_predictions(predicted: ArrayLike, y: ArrayLike, split: NodeSplit) -> S
     0.5
     """
     classes = np.asarray(predicted)
-    labels = check_labels(y, n_rows=len(classes))
+    labels = check_row_labels(y, n_rows=len(classes))
     check_split(labels, split, parts=("val", "test"))
     val_accuracy = _accuracy(classes[split.val], labels[split.val])
     return SplitScore(*accuracy_and_f1(classes[split.test], labels[split.test]), val_accuracy=val_accuracy)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from graphprox._utils.random import RandomState, check_seed
+from graphprox._utils.renamed import RENAMED_PROTOCOLS
 from graphprox._utils.suggestions import did_you_mean
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import GraphError, ParameterError
@@ -18,7 +19,6 @@ from graphprox.graph.splits import NodeSplit, random_split
 from graphprox.graph.validation import check_graph
 
 PUBLIC = "public"  # key of the published splits of a data set
-_RENAMED = {"compat": "grace", "descent": "dgi"}
 
 
 @dataclass(frozen=True)
@@ -136,5 +136,9 @@ def get_protocol(name: str) -> Protocol:
     """
     if name in PROTOCOLS:
         return PROTOCOLS[name]
-    hint = f"it is now called {_RENAMED[name]!r}" if name in _RENAMED else did_you_mean(str(name), PROTOCOLS)
+    hint = (
+        f"it is now called {RENAMED_PROTOCOLS[name]!r}"
+        if name in RENAMED_PROTOCOLS
+        else did_you_mean(str(name), PROTOCOLS)
+    )
     raise ParameterError(f"protocol must be one of {', '.join(PROTOCOLS)}; got {name!r}: {hint}")

@@ -10,17 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from graphprox._utils.arrays import IntArray
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError
-from graphprox.evaluation._inputs import (
+from graphprox.evaluation.alignment import EmbeddingLike, align_to_graph
+from graphprox.evaluation.inputs import (
     Floats,
     Rows,
     RowsLike,
-    check_labels,
+    check_row_labels,
     get_labels,
     labeled_nodes,
     normalize_rows,
     to_dense,
 )
-from graphprox.evaluation.alignment import EmbeddingLike, align_to_graph
 from graphprox.evaluation.scores import SimilarityScores
 from graphprox.graph.graph import Graph
 from graphprox.graph.validation import check_graph
@@ -36,7 +36,7 @@ def similarity(graph: Graph | Dataset, embedding: EmbeddingLike, *, ks: Sequence
     ----------
     graph : Graph or Dataset
         A graph with labels. Nodes without one are ignored, also as neighbors.
-    embedding : Embedding, array-like or sparse matrix of shape (n_nodes, n_components)
+    embedding : Embedding, array-like or sparse matrix of shape (num_nodes, n_components)
         An `Embedding` is aligned to the nodes by their ids; a matrix has one row per node, in the order of the nodes.
     ks : sequence of int, default=(5, 10)
         Numbers of neighbors.
@@ -59,13 +59,13 @@ def similarity(graph: Graph | Dataset, embedding: EmbeddingLike, *, ks: Sequence
 def score_neighbors(embedding: RowsLike, y: ArrayLike, *, ks: Sequence[int] = (5, 10)) -> SimilarityScores:
     """Compute Sim@k of vectors and labels, as :func:`similarity`.
 
-    The search is exact. Neighbors that are tied at the k-th place share it in equal parts, so that the result does not
+    The search is exact. Neighbors that are tied at the k-th place are weighted equally, so that the result does not
     depend on the order of the rows. Memory grows linearly with the number of nodes.
 
     Parameters
     ----------
-    embedding : array-like or sparse matrix of shape (n_nodes, n_components)
-    y : array-like of shape (n_nodes,)
+    embedding : array-like or sparse matrix of shape (num_nodes, n_components)
+    y : array-like of shape (num_nodes,)
         Labels, -1 where unknown.
     ks : sequence of int, default=(5, 10)
         Numbers of neighbors.
@@ -80,9 +80,11 @@ def score_neighbors(embedding: RowsLike, y: ArrayLike, *, ks: Sequence[int] = (5
     Sim@1 100.00 %, Sim@2 50.00 %
     """
     rows = normalize_rows(embedding)
-    labels = check_labels(y, n_rows=rows.shape[0])
+    labels = check_row_labels(y, n_rows=rows.shape[0])
     known = labeled_nodes(labels, task="similarity search")
     rows, labels = rows[known], labels[known]
+    if isinstance(ks, int | np.integer) or not len(ks):
+        raise ParameterError(f"ks must be a list of one or more numbers of neighbors, such as [5, 10]; got {ks!r}")
     totals = {_check_k(k, len(labels) - 1): 0.0 for k in ks}
     k_max = max(totals)
     size = max(1, _BLOCK_SIZE // len(labels))
@@ -103,7 +105,7 @@ def _check_k(k: int, k_max: int) -> int:
 
 
 def _cosines(rows: Rows, nodes: IntArray) -> Floats:
-    """Return the cosines of some nodes with all, (n_nodes, n_all); -inf of a node with itself."""
+    """Return the cosines of ``nodes`` with all nodes, (n_queries, num_nodes); -inf for a node with itself."""
     cosines = to_dense(rows[nodes] @ rows.T).round(_DECIMALS)
     cosines[np.arange(len(nodes)), nodes] = -np.inf
     return cosines

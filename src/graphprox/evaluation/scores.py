@@ -86,7 +86,18 @@ class ClassificationScores:
         return float(self.accuracy.std())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the values of every score by name, a list with one value per split."""
+        """Return all scores as plain values, for JSON.
+
+        Returns
+        -------
+        dict of str to list of float
+            Values of every score by its name, one per split.
+
+        Examples
+        --------
+        >>> ClassificationScores((SplitScore(0.8, 0.75, 0.7, c=1.0),)).to_dict()["accuracy"]
+        [0.8]
+        """
         rows = [asdict(each) for each in self.splits]
         return {name: [row[name] for row in rows] for name in SplitScore.__dataclass_fields__}
 
@@ -127,7 +138,13 @@ class LinkScores:
     val_cosine_ap: float
 
     def to_dict(self) -> dict[str, float]:
-        """Return the scores by name."""
+        """Return all scores as plain values, for JSON.
+
+        Returns
+        -------
+        dict of str to float
+            Scores by the names of the parameters.
+        """
         return asdict(self)
 
     def __repr__(self) -> str:
@@ -158,7 +175,13 @@ class ClusteringScores:
     accuracy: float
 
     def to_dict(self) -> dict[str, float]:
-        """Return the scores by name."""
+        """Return all scores as plain values, for JSON.
+
+        Returns
+        -------
+        dict of str to float
+            Scores by the names of the parameters.
+        """
         return asdict(self)
 
     def __repr__(self) -> str:
@@ -192,7 +215,13 @@ class SimilarityScores:
         return dict(zip(self.ks, self.values, strict=True))[k]
 
     def to_dict(self) -> dict[str, float]:
-        """Return the scores by name, such as ``"sim@5"``."""
+        """Return all scores as plain values, for JSON.
+
+        Returns
+        -------
+        dict of str to float
+            Scores by name, such as ``"sim@5"``.
+        """
         return {f"sim@{k}": value for k, value in zip(self.ks, self.values, strict=True)}
 
     def __repr__(self) -> str:

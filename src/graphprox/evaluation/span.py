@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphprox._utils.arrays import IntArray
-from graphprox.evaluation._inputs import Floats, Rows, to_dense
+from graphprox.evaluation.inputs import Floats, Rows, to_dense
 
 MIN_EIGENVALUE = 1e-12  # relative to the largest: directions in which the training rows do not vary
 
@@ -17,8 +17,8 @@ class Span:
     """Training rows in at most as many coordinates as there are rows, and the way back to columns.
 
     The weights of an l2-regularized linear model are a combination of its training rows, so that leaving out the
-    orthogonal complement changes nothing. However wide or sparse an embedding is, a probe that is trained on a few
-    hundred rows then works with dense rows of a few hundred coordinates.
+    orthogonal complement changes nothing. Whatever the size and sparsity of an embedding, a probe trained on a few
+    hundred rows works with dense rows of a few hundred coordinates.
 
     Parameters
     ----------
@@ -49,11 +49,11 @@ class Span:
 
         Parameters
         ----------
-        rows : ndarray or csr_array of shape (n_nodes, n_components)
+        rows : ndarray or csr_array of shape (num_nodes, n_components)
         train : ndarray of shape (n_train,)
             Which of the rows are for training.
         center : bool
-            Whether to subtract their mean, as suits a model whose intercept is not regularized.
+            Whether to subtract their mean, for a model whose intercept is not regularized.
 
         Returns
         -------

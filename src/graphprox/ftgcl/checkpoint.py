@@ -1,8 +1,8 @@
-"""Checkpoints: everything needed to resume a training, on disk, verified by checksums.
+"""Checkpoints: everything needed to resume a training run, on disk, verified by checksums.
 
-A checkpoint is two files: ``epoch-N.safetensors`` with weights, moments and losses, and ``epoch-N.json`` with its
-checksum and what it belongs to. The last two are kept. No random state is saved: each epoch draws from the random seed
-and its own number.
+A checkpoint consists of two files: ``epoch-N.safetensors`` with weights, moments and losses, and ``epoch-N.json`` with
+its checksum, recipe and graph. The last two are kept. No random state is saved: the random numbers of an epoch depend
+only on the random seed and the number of the epoch.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from safetensors.torch import load as load_safetensors
 from safetensors.torch import save as save_safetensors
 from torch import Tensor
 
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import DamagedCheckpointWarning, ParameterError, ReadError, WriteError
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.io.files import atomic_write, reason
 
 FORMAT = 2
-KEPT = 2
+NUM_KEPT = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """State of a training after some epochs.
+    """State of a training run after some epochs.
 
     Attributes
     ----------
@@ -51,7 +52,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """The checkpoints of one training, that is, of one graph and one recipe apart from its number of epochs.
+    """The checkpoints of one training run: of one graph, and of one recipe except for its number of epochs.
 
     Attributes
     ----------
@@ -79,9 +80,11 @@ class Checkpoints:
         path = self._path(checkpoint.epoch)
         with atomic_write(path, path.with_suffix(".json")) as (tensors, description):
             tensors.write_bytes(content)
-            description.write_text(seal(about))
-        # Those of later epochs are damaged, or this would not be the newest.
-        remove_checkpoints(self.folder, keep=[epoch for epoch in self._epochs() if epoch <= checkpoint.epoch][:KEPT])
+            description.write_text(dump_with_checksum(about))
+        # Checkpoints of later epochs are damaged, or this one would not be the newest.
+        remove_checkpoints(
+            self.folder, keep=[epoch for epoch in self._epochs() if epoch <= checkpoint.epoch][:NUM_KEPT]
+        )
 
     def newest(self) -> Checkpoint | None:
         """Return the newest intact checkpoint, or None; a warning names each damaged one."""
@@ -90,7 +93,9 @@ class Checkpoints:
             try:
                 return self._read(path)
             except ReadError as error:
-                warnings.warn(f"{error}: trying an older checkpoint", DamagedCheckpointWarning, stacklevel=2)
+                warnings.warn(
+                    f"{error}: trying an older checkpoint", DamagedCheckpointWarning, stacklevel=find_stacklevel()
+                )
         return None
 
     def remove_partial(self) -> None:
@@ -102,7 +107,7 @@ class Checkpoints:
         remove_checkpoints(self.folder)
 
     def _read(self, path: Path) -> Checkpoint:
-        about = read_sealed(path.with_suffix(".json"), FORMAT)
+        about = read_with_checksum(path.with_suffix(".json"), FORMAT)
         tensors = load_verified_tensors(path, about["sha256"])
         self._check_same_training(path, about)
         losses = tensors.pop("losses").tolist()
@@ -110,13 +115,16 @@ class Checkpoints:
 
     def _check_same_training(self, path: Path, about: dict[str, Any]) -> None:
         if about["graph"] != self.graph:
-            raise ParameterError(f"{path} is of another graph: pass the same one, or leave out --resume to start again")
+            raise ParameterError(
+                f"training must be resumed on the same graph; {path} is of another one: pass that graph, or set "
+                "resume=False to start again"
+            )
         theirs = Recipe.from_toml(about["recipe"], path.with_suffix(".json"))
         differing = [name for name in theirs.differences(self.recipe) if name != "epochs"]
         if differing:
             raise ParameterError(
-                f"{path} was trained by another recipe, which differs in {', '.join(differing)}: "
-                "pass the same settings, or leave out --resume to start again"
+                f"training must be resumed with the same settings; {path} differs in {', '.join(differing)}: "
+                "pass those settings, or set resume=False to start again"
             )
 
     def _path(self, epoch: int) -> Path:
@@ -150,13 +158,13 @@ def _name(epoch: int) -> str:
 # -- files with checksums -------------------------------------------------------------------------------------------
 
 
-def seal(about: Mapping[str, Any]) -> str:
+def dump_with_checksum(about: Mapping[str, Any]) -> str:
     """Return a description as JSON, with a checksum of itself."""
-    return json.dumps({**about, "seal": _checksum(about)}, indent=2) + "\n"
+    return json.dumps({**about, "checksum": _checksum(about)}, indent=2) + "\n"
 
 
-def read_sealed(path: Path, version: int) -> dict[str, Any]:
-    """Read a description that `seal` has written.
+def read_with_checksum(path: Path, version: int) -> dict[str, Any]:
+    """Read a description that `dump_with_checksum` has written.
 
     Parameters
     ----------
@@ -175,15 +183,13 @@ def read_sealed(path: Path, version: int) -> dict[str, Any]:
     """
     try:
         about: dict[str, Any] = json.loads(path.read_text())
-        if about.pop("seal") != _checksum(about):
+        found = about["format"]  # first, as other versions may have other checksums
+        if found == version and about.pop("checksum") != _checksum(about):
             raise ValueError("its content does not match its checksum")
-        found = about["format"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReadError(f"{path} is damaged: {reason(error)}") from None
     if found != version:
-        raise ReadError(
-            f"{path} must have format {version}; it has {found}, of another version of graphprox: train the model again"
-        )
+        raise ReadError(f"{path} must have format {version}; it has {found}, of another version of graphprox")
     return about
 
 
@@ -206,7 +212,7 @@ def load_verified_tensors(path: Path, checksum: str) -> dict[str, Tensor]:
     """Load the tensors of a file whose content must match a checksum."""
     content = read_verified_bytes(path, checksum)
     try:
-        # Copies, as the buffer may lie at any address, and sums over aligned arrays round differently.
+        # Copies, because the buffer may not be aligned, and sums over unaligned arrays round differently.
         return {name: tensor.clone() for name, tensor in load_safetensors(content).items()}
     except SafetensorError as error:
         raise ReadError(f"{path} is damaged: {reason(error)}") from None

@@ -22,12 +22,12 @@ from graphprox.views.ranking import Ranking
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """Result of a training.
+    """Result of a training run.
 
     Attributes
     ----------
     model : Model
-    vectors : ndarray of shape (n_nodes, n_components)
+    vectors : ndarray of shape (num_nodes, n_components)
         Vectors of the graph that the model was trained on.
     rankings : dict of str to Ranking
         Rankings of the views.
@@ -86,13 +86,13 @@ def fit_recipe(
     selected = select_device(device)
     if folder is not None:
         prepare_folder(folder)
-    # An untrained encoder reads no view.
+    # An untrained encoder uses no view.
     rankings = rank_views(graph, recipe, cache=cache, progress=progress) if recipe.epochs else {}
-    listeners = list(callbacks)
+    all_callbacks = list(callbacks)
     if progress is not None:
-        listeners.append(_report_to(progress, recipe.epochs))
+        all_callbacks.append(_report_to(progress, recipe.epochs))
     if folder is not None:
-        listeners.append(_MetricsWriter(folder / METRICS))
+        all_callbacks.append(_MetricsWriter(folder / METRICS))
     model, losses = train(
         graph,
         rankings,
@@ -101,11 +101,11 @@ def fit_recipe(
         checkpoints=None if folder is None else folder / CHECKPOINTS,
         checkpoint_every=checkpoint_every,
         resume=resume,
-        callbacks=listeners,
+        callbacks=all_callbacks,
     )
     vectors = warn_if_collapsed(model.embed(graph))
     if folder is not None:
-        MetricsFile(folder / METRICS, after=len(losses))  # an earlier training may have had more epochs
+        MetricsFile(folder / METRICS, after=len(losses))  # an earlier run may have had more epochs
         save_model(folder, model, Origin.of(graph))
     return FitResult(model, vectors, rankings, np.array(losses))
 
@@ -149,7 +149,7 @@ def _report_to(progress: Progress, epochs: int) -> Callback:
 
 
 class _MetricsWriter:
-    """Writes metrics; the file is opened after the first epoch, whose number tells which earlier lines stay."""
+    """Writes metrics; the file is opened after the first epoch, and lines of later epochs in it are removed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

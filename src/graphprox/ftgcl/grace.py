@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
-from graphprox.ftgcl.estimators import PAPER, ContrastiveEmbedder
+from graphprox.ftgcl.base import ContrastiveEmbedder
+from graphprox.ftgcl.estimators import PAPER
 from graphprox.ftgcl.presets import load_presets
-from graphprox.methods.base import MethodInfo, parameter, register_method
+from graphprox.methods import MethodInfo, parameter, register_method
+from graphprox.nn.activation import ActivationName
 
 GRACE_OBJECTIVE = {"name": "node", "positives_in_denominator": True, "intra_view": True}
 
@@ -22,11 +24,11 @@ class _GRACESettings(ContrastiveEmbedder):
     epochs: int = parameter(200, min=0)
     n_components: int = parameter(256, min=1)
     hidden_channels: int | None = parameter(512, min=1, optional=True)
-    activation: str = parameter("relu", choices=("relu", "elu", "prelu", "none"))
+    activation: str = parameter("relu", choices=get_args(ActivationName))
     head_layers: int = parameter(2, min=0, max=2)
     head_channels: int = parameter(256, min=1)
-    temperature: float = parameter(0.4, min=0)
-    learning_rate: float = parameter(5e-4, min=0)
+    temperature: float = parameter(0.4, above=0)
+    learning_rate: float = parameter(5e-4, above=0)
     weight_decay: float = parameter(1e-5, min=0)
 
 

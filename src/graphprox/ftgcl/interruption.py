@@ -1,4 +1,4 @@
-"""Stopping between two epochs when the user or the system asks for it, so that the training can be saved."""
+"""Stop training between two epochs on Ctrl-C or SIGTERM, so that it can be saved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Interrupted(KeyboardInterrupt):
     Attributes
     ----------
     code : int
-        Exit code of a program that was stopped so.
+        Exit code of a program that was stopped in this way.
     """
 
     def __init__(self, message: str, code: int) -> None:
@@ -24,12 +24,12 @@ class Interrupted(KeyboardInterrupt):
 
 
 class StopSignal:
-    """The signal that has asked to stop, if any."""
+    """The stop signal that was received, if any."""
 
     number: int | None = None
 
     def receive(self, number: int, _: FrameType | None) -> None:
-        """Remember a first signal; a second one stops at once."""
+        """Record the first signal; a second one stops at once."""
         if self.number is not None:
             raise KeyboardInterrupt
         self.number = number

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import raise_if_diverged
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import IgnoredInputWarning, ParameterError
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.graph.graph import Graph
@@ -18,7 +19,7 @@ from graphprox.nn.head import ProjectionHead
 
 
 class Model(nn.Module):
-    """An encoder, which makes embeddings, and a projection head, which only training needs.
+    """An encoder, which computes embeddings, and a projection head, which is used in training only.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ class Model(nn.Module):
             warnings.warn(
                 "the model was trained without edge weights: those of the graph are ignored",
                 IgnoredInputWarning,
-                stacklevel=2,
+                stacklevel=find_stacklevel(),
             )
             return None
         return graph.edge_weight
@@ -84,13 +85,13 @@ class Model(nn.Module):
 
         Returns
         -------
-        ndarray of shape (n_nodes, n_components)
+        ndarray of shape (num_nodes, n_components)
         """
         projected = self.encoder.project(self.feature_matrix(graph))
         edges = self.encoder.prepare_edges(
             graph.edge_index, self.edge_weight(graph), num_nodes=graph.num_nodes, device=self.device
         )
-        remedy = f"lower optimizer.learning_rate (now {self.recipe.optimizer.learning_rate:g})"
+        remedy = f"lower learning_rate (now {self.recipe.optimizer.learning_rate:g})"
         vectors: Tensor = self.encoder(projected, edges)
         return raise_if_diverged(vectors.detach().cpu().numpy(), remedy)
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +25,13 @@ from safetensors.torch import save as save_safetensors
 
 import graphprox
 from graphprox.errors import ReadError, WriteError
-from graphprox.ftgcl.checkpoint import load_verified_tensors, read_sealed, read_verified_bytes, remove_checkpoints, seal
+from graphprox.ftgcl.checkpoint import (
+    dump_with_checksum,
+    load_verified_tensors,
+    read_verified_bytes,
+    read_with_checksum,
+    remove_checkpoints,
+)
 from graphprox.ftgcl.model import Model
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.trainer import EpochLog
@@ -103,12 +111,13 @@ def save_model(folder: Path, model: Model, origin: Origin) -> None:
     with atomic_write(folder / WEIGHTS, folder / RECIPE, folder / ABOUT) as (weights, recipe, description):
         weights.write_bytes(content)
         recipe.write_bytes(settings)
-        description.write_text(seal(about))
+        description.write_text(dump_with_checksum(about))
 
 
 def read_origin(folder: str | Path) -> Origin:
     """Return the graph that the model in a folder was trained on."""
-    about = read_sealed(Path(folder) / ABOUT, FORMAT)
+    with _state_remedy():
+        about = read_with_checksum(Path(folder) / ABOUT, FORMAT)
     return Origin(**{field.name: about[field.name] for field in fields(Origin)})
 
 
@@ -131,20 +140,34 @@ def load_model(folder: str | Path, *, device: torch.device | str = "cpu") -> Mod
     """
     folder = Path(folder)
     if not (folder / ABOUT).is_file():
-        raise ReadError(f"{folder} must be the folder of a model; it has no {ABOUT}: train one with --model")
-    about = read_sealed(folder / ABOUT, FORMAT)
+        raise ReadError(f"{folder} must be the folder of a model; it has no {ABOUT}: call save of a fitted embedder")
+    with _state_remedy():
+        return _read_model(folder).to(device)
+
+
+def _read_model(folder: Path) -> Model:
+    about = read_with_checksum(folder / ABOUT, FORMAT)
     recipe = Recipe.from_toml(read_verified_bytes(folder / RECIPE, about["recipe"]).decode(), folder / RECIPE)
     tensors = load_verified_tensors(folder / WEIGHTS, about["weights"])
     model = Model(recipe, num_features=about["num_features"], weighted=about["weighted"])
     try:
         model.load_state_dict(tensors)
     except RuntimeError as error:
-        raise ReadError(f"{folder / WEIGHTS} does not fit {RECIPE}: {reason(error)}") from None
-    return model.to(device)
+        raise ReadError(f"{folder / WEIGHTS} must fit {RECIPE}; it does not: {reason(error)}") from None
+    return model
+
+
+@contextmanager
+def _state_remedy() -> Iterator[None]:
+    """Add to errors of reading a model what to do about them."""
+    try:
+        yield
+    except ReadError as error:
+        raise ReadError(f"{error}: train the model again") from None
 
 
 def remove_model(folder: Path) -> None:
-    """Remove the files of a training, and the folder if nothing else is in it."""
+    """Remove the files of a training run, and the folder if nothing else is in it."""
     remove_checkpoints(folder / CHECKPOINTS)
     for name in FILES:
         (folder / name).unlink(missing_ok=True)
@@ -161,7 +184,7 @@ class MetricsFile:
     ----------
     path : Path
     after : int, default=0
-        Epoch after which lines of an earlier run are dropped, as these epochs are trained again.
+        Epoch after which lines of an earlier run are removed, as these epochs are trained again.
     """
 
     def __init__(self, path: Path, *, after: int = 0) -> None:

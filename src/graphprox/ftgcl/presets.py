@@ -1,7 +1,7 @@
 """Presets: settings of the FT-GCL family by data set, as fragments of recipes.
 
-``presets.toml`` holds those that were selected by validation accuracy, ``printed.toml`` those that the paper prints,
-which are presets of their own: ``"Cora-paper"``.
+``presets.toml`` contains those selected by validation accuracy, ``paper_presets.toml`` those published in the paper,
+such as ``"Cora-paper"``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def load_presets(*groups: str) -> Mapping[str, Mapping[str, Any]]:
 @cache
 def _groups() -> dict[str, dict[str, Any]]:
     groups = _read("presets.toml")
-    groups["ft-gcl"] |= {f"{name}-paper": settings for name, settings in _read("printed.toml").items()}
+    groups["ft-gcl"] |= {f"{name}-paper": settings for name, settings in _read("paper_presets.toml").items()}
     return groups
 
 

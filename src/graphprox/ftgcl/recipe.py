@@ -12,33 +12,29 @@ Views, encoders and objectives are extension points: their fields come from the 
 from __future__ import annotations
 
 import hashlib
-import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, SerializeAsAny, model_validator
 
-from graphprox._utils.options import FrozenMapping, NonNegativeInt, Options, Seed, Text, field_rule
-from graphprox._utils.suggestions import did_you_mean, shorten_repr
+from graphprox._utils.options_model import FrozenMapping, NonNegativeInt, Options, Seed, Text
+from graphprox._utils.suggestions import did_you_mean
 from graphprox._utils.toml import leaves, merge, nest, parse_override, to_plain, to_toml
 from graphprox.errors import ParameterError, ReadError
-from graphprox.ftgcl.options import (
-    AugmentationOptions,
+from graphprox.ftgcl.recipe_tables import (
     HeadOptions,
     NamedAugmentations,
     OptimizerOptions,
     ViewsOptions,
 )
+from graphprox.ftgcl.source_names import GRAPH, check_sources, split_source, used_augmentations
 from graphprox.io.files import atomic_write, check_readable, reason
 from graphprox.nn.encoders.base import ENCODERS, EncoderOptions
 from graphprox.nn.objectives.base import OBJECTIVES, ObjectiveOptions
-from graphprox.views.base import VIEWS, ViewOptions
 
-GRAPH = "graph"
 DEFAULT_ENCODER, DEFAULT_OBJECTIVE = "gcn", "channel"
-_SOURCE = re.compile(r"([A-Za-z0-9_-]+)(\+[a-z0-9-]+)?")
 
 
 def _check_name(value: str) -> str:
@@ -71,6 +67,7 @@ def _make_options(given: Any, options_of: Callable[[str], type[Options]], defaul
     return options(**{name: value for name, value in given.items() if name != "name"})
 
 
+Normalization = Literal["rows", "none"]
 Name = Annotated[
     Text, AfterValidator(_check_name), Field(description="a name in lower case, on one line, such as 'ft-gcl'")
 ]
@@ -125,7 +122,7 @@ class Recipe(Options):
     schedule: Literal["alternate", "sum"] = "alternate"
     epochs: NonNegativeInt = 20
     random_state: Seed = 0
-    normalize: Literal["rows", "none"] = "rows"
+    normalize: Normalization = "rows"
     views: ViewsOptions = ViewsOptions()
     encoder: Annotated[SerializeAsAny[EncoderOptions], BeforeValidator(_to_encoder_options)] = Field(
         default_factory=lambda: ENCODERS[DEFAULT_ENCODER].Options()
@@ -139,7 +136,7 @@ class Recipe(Options):
 
     @model_validator(mode="after")
     def _check_fields_together(self) -> Recipe:
-        _check_sources(self.pairs, self.augmentations)
+        check_sources(self.pairs, self.augmentations)
         _check_channels(self)
         return self
 
@@ -158,11 +155,16 @@ class Recipe(Options):
         return tuple(dict.fromkeys(base for base in bases if base != GRAPH))
 
     def to_table(self) -> dict[str, Any]:
-        """Return all fields as nested tables; fields that are None are left out, as TOML has no word for it."""
+        """Return all fields as nested tables.
+
+        Returns
+        -------
+        dict of str to object
+            Fields that are None are left out, as TOML has no word for it.
+        """
         fields = {name: getattr(self, name) for name in type(self).model_fields}
-        tables = {name: to_plain(value) for name, value in fields.items() if name != "views"}
-        ordered = {name: tables.get(name) for name in fields} | {"views": self.views.to_table(self.required_views)}
-        return {name: ordered[name] for name in fields}
+        fields["views"] = self.views.to_table(self.required_views)
+        return {name: to_plain(value) for name, value in fields.items()}
 
     # -- other recipes ------------------------------------------------------------------------------------------------
 
@@ -187,7 +189,7 @@ class Recipe(Options):
         """
         current = to_plain(self)
         if "pairs" in fields:
-            used = _used_augmentations(fields["pairs"])
+            used = used_augmentations(fields["pairs"])
             current["augmentations"] = {name: each for name, each in current["augmentations"].items() if name in used}
         for table, options_of in (("encoder", _encoder_options), ("objective", _objective_options)):
             changes = fields.get(table)
@@ -204,6 +206,10 @@ class Recipe(Options):
         overrides : mapping or iterable of str
             Values by name, or texts such as ``"encoder.n_components=256"`` whose value is TOML; a bare word is a
             string. Of two for the same field, the later one counts.
+
+        Returns
+        -------
+        Recipe
 
         Examples
         --------
@@ -223,6 +229,10 @@ class Recipe(Options):
 
     def to_toml(self) -> str:
         """Return all fields as TOML, in one order, so that equal recipes have equal texts.
+
+        Returns
+        -------
+        str
 
         Examples
         --------
@@ -245,8 +255,19 @@ class Recipe(Options):
         Parameters
         ----------
         text : str
-        source : str or Path
+        source : str or Path, default="recipe.toml"
             What messages call the text.
+
+        Returns
+        -------
+        Recipe
+
+        Raises
+        ------
+        ReadError
+            If the text is not TOML.
+        ParameterError
+            If a field is unknown or invalid.
 
         Examples
         --------
@@ -266,6 +287,22 @@ class Recipe(Options):
     def read(cls, path: str | Path) -> Recipe:
         """Read a recipe from a TOML file.
 
+        Parameters
+        ----------
+        path : str or Path
+            A text file in UTF-8; fields that it leaves out have their defaults.
+
+        Returns
+        -------
+        Recipe
+
+        Raises
+        ------
+        ReadError
+            If the file cannot be read, or is not TOML.
+        ParameterError
+            If a field is unknown or invalid.
+
         Examples
         --------
         >>> Recipe.read("missing.toml")
@@ -280,6 +317,11 @@ class Recipe(Options):
 
     def write(self, path: str | Path) -> None:
         """Write the recipe to a TOML file, atomically.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write; an existing one is replaced.
 
         Examples
         --------
@@ -302,6 +344,10 @@ class Recipe(Options):
         without : iterable of str
             Fields that are ignored.
 
+        Returns
+        -------
+        str
+
         Examples
         --------
         >>> short, long = Recipe(epochs=50), Recipe(epochs=100)
@@ -318,7 +364,16 @@ class Recipe(Options):
         return hashlib.sha256(to_toml(fields).encode()).hexdigest()
 
     def differences(self, other: Recipe) -> list[str]:
-        """Return the fields in which two recipes differ, named by dots.
+        """Return the fields in which two recipes differ.
+
+        Parameters
+        ----------
+        other : Recipe
+
+        Returns
+        -------
+        list of str
+            Names of fields, with dots.
 
         Examples
         --------
@@ -327,102 +382,6 @@ class Recipe(Options):
         """
         one, another = dict(leaves(to_plain(self))), dict(leaves(to_plain(other)))
         return [name for name in one | another if one.get(name) != another.get(name)]
-
-
-def field_names(options: type[Options] = Recipe) -> Iterator[str]:
-    """Yield the fields of a recipe, named by dots, with those of everything that is registered.
-
-    Examples
-    --------
-    >>> list(field_names(HeadOptions))
-    ['head.num_layers', 'head.out_channels']
-    """
-    tables = _tables() if options is Recipe else {}
-    names_of_tables = {"views": [f"views.{view}" for view in VIEWS]} if options is Recipe else {}
-    seen = {"views.by_name"}
-    for name in options.model_fields:
-        inner = (each for kind in tables.get(name, []) for each in field_names(kind))
-        for each in (f"{options.prefix}{name}", *inner, *names_of_tables.get(name, ())):
-            if each not in seen:
-                yield each
-            seen.add(each)
-
-
-def field_rules() -> dict[str, str]:
-    """Return which values each field of a recipe accepts, by its name with dots.
-
-    Examples
-    --------
-    >>> field_rules()["head.num_layers"]
-    'an integer between 0 and 2'
-    """
-    tables: list[type[Options]] = [Recipe, *(each for options in _tables().values() for each in options)]
-    rules = {f"{each.prefix}{name}": field_rule(each, name) for each in tables for name in each.model_fields}
-    rules["encoder.name"] = f"one of {', '.join(ENCODERS)}"
-    rules["objective.name"] = f"one of {', '.join(OBJECTIVES)}"
-    return rules
-
-
-def _tables() -> dict[str, list[type[Options]]]:
-    """Return the options that a table of a recipe may have."""
-    return {
-        "views": [ViewsOptions, *(view.options for view in VIEWS.values())],
-        "encoder": [encoder.Options for encoder in ENCODERS.values()],
-        "objective": [objective.options for objective in OBJECTIVES.values()],
-        "head": [HeadOptions],
-        "optimizer": [OptimizerOptions],
-        "augmentations": [AugmentationOptions],
-    }
-
-
-def split_source(source: str) -> tuple[str, str | None]:
-    """Split a source into the graph or view it is made from, and the name of its augmentation.
-
-    Examples
-    --------
-    >>> split_source("graph+light"), split_source("feature")
-    (('graph', 'light'), ('feature', None))
-    """
-    base, _, augmentation = source.partition("+")
-    return base, augmentation or None
-
-
-def _used_augmentations(pairs: Any) -> set[str | None]:
-    """Return the names of the augmentations in pairs, which may be invalid."""
-    try:
-        return {split_source(source)[1] for pair in pairs for source in pair}
-    except (AttributeError, TypeError):
-        return set()
-
-
-# -- fields together ------------------------------------------------------------------------------------------------
-
-
-def _check_sources(pairs: tuple[tuple[str, str], ...], augmentations: Mapping[str, AugmentationOptions]) -> None:
-    used = set()
-    for pair in pairs:
-        for source in pair:
-            base, augmentation = split_source(source)
-            if not _SOURCE.fullmatch(source) or (base != GRAPH and base not in VIEWS):
-                raise ParameterError(
-                    f"pairs must consist of sources, each one of {', '.join((GRAPH, *VIEWS))}, alone or with an "
-                    f"augmentation as in 'graph+light'; got {shorten_repr(source)}"
-                )
-            if augmentation is not None and augmentation not in augmentations:
-                known = did_you_mean(augmentation, augmentations) if augmentations else None
-                raise ParameterError(
-                    f"pairs must name augmentations that the recipe defines; got {shorten_repr(source)}: "
-                    f"{known or f'add [augmentations.{augmentation}]'}"
-                )
-            used.add(augmentation)
-        if pair[0] == pair[1] and "+" not in pair[0]:
-            raise ParameterError(f"pairs must consist of sources that differ or are augmented; got {pair[0]!r} twice")
-    for name in augmentations:
-        if name not in used:
-            raise ParameterError(
-                f"augmentations.{name} must be used in pairs; no source there ends in '+{name}': correct the name, or "
-                "remove it"
-            )
 
 
 def _check_channels(recipe: Recipe) -> None:
@@ -436,48 +395,3 @@ def _check_channels(recipe: Recipe) -> None:
         raise ParameterError(
             f"{name} must be at least {low} for objective.name = {recipe.objective.name!r}; got {channels}"
         )
-
-
-# -- fields of version 0.1 ------------------------------------------------------------------------------------------
-
-_RENAMED = {
-    "turns": "pairs",
-    "steps": "epochs",
-    "seed": "random_state",
-    "corruptions": "augmentations",
-    "topology": "views.topology",
-    "topology.walks": "views.topology.num_walks",
-    "topology.length": "views.topology.walk_length",
-    "topology.landmarks": "views.topology.num_landmarks",
-    "encoder.kind": "encoder.name",
-    "encoder.width": "encoder.n_components",
-    "encoder.hidden": "encoder.hidden_channels",
-    "encoder.layers": "encoder.num_layers",
-    "head.width": "head.out_channels",
-    "head.layers": "head.num_layers",
-    "objective.contrast": "objective.name",
-    "views.k_feature": "views.feature.k_min and views.feature.k_max",
-    "views.k_topology": "views.topology.k_min and views.topology.k_max",
-    "views.k_neighbourhood": "views.neighborhood.k_min and views.neighborhood.k_max",
-    "views.binary": "views.feature.binary",
-    "views.both_directions": "views.undirected",
-}
-
-
-def renamed_field(name: str) -> str | None:
-    """Return the present name of a field of version 0.1, or None.
-
-    Examples
-    --------
-    >>> renamed_field("encoder.width")
-    'encoder.n_components'
-    """
-    if name in _RENAMED:
-        return _RENAMED[name]
-    return f"views.{name}" if name.startswith("topology.") else None
-
-
-Options.known_fields = staticmethod(lambda: tuple(field_names()))
-Options.renamed_field = staticmethod(renamed_field)
-
-__all__ = ["GRAPH", "Recipe", "ViewOptions", "field_names", "field_rules", "renamed_field", "split_source"]

@@ -1,4 +1,4 @@
-"""Sources: the graph and its views, as they are or augmented, as the encoder reads them in each epoch."""
+"""Sources: the graph and its views, with or without augmentation, as inputs of the encoder in each epoch."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from torch import Tensor
 
 from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox.ftgcl.model import Model
-from graphprox.ftgcl.options import AugmentationOptions
-from graphprox.ftgcl.recipe import GRAPH, Recipe, split_source
+from graphprox.ftgcl.recipe import Recipe
+from graphprox.ftgcl.recipe_tables import AugmentationOptions
+from graphprox.ftgcl.source_names import GRAPH, split_source
 from graphprox.graph.graph import Graph
 from graphprox.nn.convolution import Edges
 from graphprox.views.ranking import Ranking
@@ -21,7 +22,7 @@ from graphprox.views.ranking import Ranking
 class Sources:
     """The sources of a graph that the pairs of a recipe name.
 
-    Edges without augmentation are prepared for the encoder once, and kept.
+    Edges without augmentation are prepared for the encoder once, and cached.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ class Sources:
         self._prepared: dict[tuple[str, int], Edges] = {}
 
     def k_of(self, view: str, position: float) -> int:
-        """Return the k at a position in [0, 1) of a view's range: views of one range share one k in an epoch."""
+        """Return the k at a position in [0, 1) of a view's range; views with the same range have the same k."""
         low, high = self.recipe.views.k_range(view)
         return min(low + int(position * (high - low + 1)), self._rankings[view].k_max)
 
@@ -59,7 +60,7 @@ class Sources:
 
         Returns
         -------
-        Tensor of shape (n_nodes, n_channels)
+        Tensor of shape (num_nodes, channels)
         """
         base, name = split_source(source)
         k = 0 if base == GRAPH else self.k_of(base, position)
@@ -73,7 +74,7 @@ class Sources:
         return encoded
 
     def share_projection(self, pairs: tuple[tuple[str, str], ...]) -> bool:
-        """Return whether any source of these pairs reads all features."""
+        """Return whether any source of these pairs uses all features."""
         names = [split_source(source)[1] for pair in pairs for source in pair]
         return any(name is None or self.recipe.augmentations[name].mask_features == 0 for name in names)
 

@@ -1,4 +1,4 @@
-"""The loss in TensorBoard."""
+"""Log the loss for TensorBoard."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def tensorboard_callbacks(folder: Path | None) -> Iterator[list[Callback]]:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
-        raise ParameterError("--tensorboard needs tensorboard: pip install 'graphprox[track]'") from None
+        raise ParameterError(
+            "logs for TensorBoard need the package tensorboard; it is not installed: pip install 'graphprox[track]'"
+        ) from None
     with SummaryWriter(str(make_writable_folder(folder))) as writer:
 
         def log_epoch(log: EpochLog) -> None:

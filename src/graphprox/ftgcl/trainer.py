@@ -20,7 +20,8 @@ from graphprox.errors import ParameterError, TrainingError
 from graphprox.ftgcl.checkpoint import Checkpoint, Checkpoints
 from graphprox.ftgcl.interruption import Interrupted, StopSignal, catch_stop_signals
 from graphprox.ftgcl.model import Model
-from graphprox.ftgcl.recipe import GRAPH, Recipe, split_source
+from graphprox.ftgcl.recipe import Recipe
+from graphprox.ftgcl.source_names import GRAPH, split_source
 from graphprox.ftgcl.sources import Sources
 from graphprox.graph.checksum import graph_checksum
 from graphprox.graph.graph import Graph
@@ -28,12 +29,12 @@ from graphprox.io.files import make_writable_folder
 from graphprox.nn.objectives.base import OBJECTIVES
 from graphprox.views.ranking import Ranking
 
-EPOCH_STREAM = 1  # epoch n draws from (random_state, this, n), so that any epoch can be reproduced by itself
+EPOCH_STREAM = 1  # epoch n is seeded by (random_state, this, n), so that every epoch can be reproduced on its own
 
 
 @dataclass(frozen=True)
 class EpochLog:
-    """What happened in one epoch.
+    """Log of one epoch.
 
     Attributes
     ----------
@@ -126,7 +127,7 @@ class Trainer:
         shared = self.model.encoder.project(sources.features) if sources.share_projection(pairs) else None
 
         def encode(source: str) -> Tensor:
-            # An augmented source is sampled anew each time; a plain one is the same throughout the epoch.
+            # An augmented source is sampled again each time; a plain one is the same throughout the epoch.
             if source not in encoded or "+" in source:
                 encoded[source] = sources.encode(source, position, shared, rng)
             return encoded[source]
@@ -137,16 +138,16 @@ class Trainer:
     def _describe_divergence(self, number: int, pairs: tuple[tuple[str, str], ...], value: float) -> str:
         contrasted = " and ".join(f"{a} against {b}" for a, b in pairs)
         temperature = getattr(self.recipe.objective, "temperature", None)
-        remedy = "" if temperature is None else f" or raise objective.temperature (now {temperature:g})"
+        remedy = "" if temperature is None else f" or raise temperature (now {temperature:g})"
         return (
             f"training diverged: the loss must be finite; it became {value} in epoch {number} ({contrasted}): lower "
-            f"optimizer.learning_rate (now {self.recipe.optimizer.learning_rate:g}){remedy}"
+            f"learning_rate (now {self.recipe.optimizer.learning_rate:g}){remedy}"
         )
 
     # -- checkpoints --------------------------------------------------------------------------------------------------
 
     def state(self) -> Checkpoint:
-        """Return all that the next epoch depends on."""
+        """Return everything that the next epoch depends on."""
         tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
         for name, parameter in self.model.named_parameters():
             for key, moment in self.optimizer.state[parameter].items():
@@ -195,11 +196,11 @@ def train(
     device : torch.device, optional
         The CPU by default.
     checkpoints : Path, optional
-        Folder for checkpoints. One is written every ``checkpoint_every`` epochs, at the end, and when Ctrl-C or
-        SIGTERM asks to stop.
+        Folder for checkpoints. One is written every ``checkpoint_every`` epochs, at the end, and on Ctrl-C or
+        SIGTERM.
     checkpoint_every : int, default=20
     resume : bool, default=False
-        Whether to continue from the newest checkpoint, to the same bytes as without interruption.
+        Whether to continue from the newest checkpoint; the result is bit-identical to an uninterrupted run.
     callbacks : iterable of callable
         Called with an `EpochLog` after each epoch.
 
@@ -224,42 +225,42 @@ def train(
             is_last = log.epoch == recipe.epochs
             if saved is not None and (is_last or log.epoch % checkpoint_every == 0 or signal.number):
                 saved.save(trainer.state())
-                if signal.number and not is_last:  # only once the epoch is saved: a signal may come at any moment
+                if signal.number and not is_last:  # only after the epoch is saved: a signal may arrive at any time
                     raise Interrupted(
-                        f"stopped after epoch {log.epoch} of {recipe.epochs}: --resume continues from there",
+                        f"stopped after epoch {log.epoch} of {recipe.epochs}: set resume=True to continue from there",
                         code=128 + signal.number,
                     )
     return trainer.model, trainer.losses
 
 
-def train_to_marks(
+def train_with_snapshots(
     graph: Graph,
     rankings: Mapping[str, Ranking],
     recipe: Recipe,
-    marks: Iterable[int],
+    epochs: Iterable[int],
     *,
     device: torch.device | None = None,
 ) -> Iterator[tuple[list[float], FloatArray]]:
-    """Train once, and yield the losses so far and the vectors after each of several numbers of epochs.
+    """Train once, and yield the losses so far and the vectors after each given number of epochs.
 
     Parameters
     ----------
     graph : Graph
     rankings : mapping of str to Ranking
     recipe : Recipe
-    marks : iterable of int
-        Numbers of epochs.
+    epochs : iterable of int
+        Numbers of epochs after which to yield, in any order.
     device : torch.device, optional
 
     Yields
     ------
     losses : list of float
-    vectors : ndarray of shape (n_nodes, n_components)
+    vectors : ndarray of shape (num_nodes, n_components)
     """
     trainer = Trainer(graph.without_labels(), rankings, recipe, device=device or torch.device("cpu"))
-    for mark in sorted(marks):
+    for number in sorted(epochs):
         with keep_freed_memory():
-            while len(trainer.losses) < mark:
+            while len(trainer.losses) < number:
                 trainer.step()
         yield list(trainer.losses), trainer.model.embed(graph)
 
@@ -281,11 +282,11 @@ def _restore(trainer: Trainer, saved: Checkpoints, *, resume: bool) -> None:
         if checkpoint.epoch > trainer.recipe.epochs:
             raise ParameterError(
                 f"epochs must be at least {checkpoint.epoch} to continue the training in {saved.folder}; "
-                f"got {trainer.recipe.epochs}: leave out --resume to start again"
+                f"got {trainer.recipe.epochs}: set resume=False to start again"
             )
         trainer.restore(checkpoint)
 
 
 def _stop_signals(saved: Checkpoints | None) -> AbstractContextManager[StopSignal]:
-    """Wait for the end of an epoch only where it can be saved."""
+    """Wait for the end of an epoch only if it can be saved."""
     return nullcontext(StopSignal()) if saved is None else catch_stop_signals()

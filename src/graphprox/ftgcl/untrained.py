@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from graphprox.ftgcl.estimators import ContrastiveEmbedder
+from graphprox.ftgcl.base import ContrastiveEmbedder
 from graphprox.ftgcl.presets import load_presets
-from graphprox.methods.base import MethodInfo, parameter, register_method
+from graphprox.methods import MethodInfo, parameter, register_method
 
 
 @register_method("untrained")
 class UntrainedEncoder(ContrastiveEmbedder):
-    """The encoder of FT-GCL with its initial weights, as a floor that training has to beat.
+    """The encoder of FT-GCL with its initial weights, as a floor that training should exceed.
 
     Parameters are those of :class:`ContrastiveEmbedder`; the number of epochs is 0.
 

@@ -1,4 +1,4 @@
-"""A checksum of everything that an embedding method sees of a graph."""
+"""A checksum of everything in a graph that an embedding method uses."""
 
 from __future__ import annotations
 

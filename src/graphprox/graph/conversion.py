@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from graphprox._utils.arrays import MatrixLike, SparseLike
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import GraphError, IgnoredInputWarning
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
 
@@ -80,7 +81,7 @@ def _read_edge_attr(edge_attr: torch.Tensor) -> torch.Tensor | None:
     warnings.warn(
         f"edge_attr has {edge_attr.size(-1)} columns; it is ignored because a graph has one weight per edge",
         IgnoredInputWarning,
-        stacklevel=4,
+        stacklevel=find_stacklevel(),
     )
     return None
 

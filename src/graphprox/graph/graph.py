@@ -9,10 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from graphprox._utils.arrays import Features, FloatArray, IntArray, MatrixLike, NodeIds, SparseLike, freeze, freeze_csr
+from graphprox._utils.arrays import (
+    Features,
+    FloatArray,
+    IntArray,
+    MatrixLike,
+    NodeIds,
+    ReadOnlyArrays,
+    SparseLike,
+    freeze,
+)
 from graphprox.errors import GraphError
+from graphprox.graph.arguments import (
+    UNKNOWN_LABEL,
+    check_edge_index,
+    check_edge_weight,
+    check_features,
+    check_ids,
+    check_labels,
+    check_num_nodes,
+)
 from graphprox.graph.edges import canonicalize_edges, is_symmetric
 from graphprox.graph.structural import structural_features
 
@@ -20,11 +38,11 @@ if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
-UNKNOWN_LABEL = -1
+__all__ = ["UNKNOWN_LABEL", "Graph"]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Graph:
+class Graph(ReadOnlyArrays):
     """An immutable graph with node features and optional labels, ids and edge weights.
 
     All arguments are validated once, on construction; the arrays of a graph are read-only.
@@ -99,11 +117,11 @@ class Graph:
         class_names: Iterable[str] | None = None,
         directed: bool | None = False,
     ) -> None:
-        ids = None if node_ids is None else _check_ids(node_ids)
-        features = None if x is None else _check_features(x, ids)
-        num_nodes = _check_num_nodes(num_nodes, features, ids)
-        index = _check_edge_index(edge_index, num_nodes)
-        weight = None if edge_weight is None else _check_edge_weight(edge_weight, index, ids)
+        ids = None if node_ids is None else check_ids(node_ids)
+        features = None if x is None else check_features(x, ids)
+        num_nodes = check_num_nodes(num_nodes, features, ids)
+        index = check_edge_index(edge_index, num_nodes)
+        weight = None if edge_weight is None else check_edge_weight(edge_weight, index, ids)
         if directed is None:
             directed = not is_symmetric(index, weight, num_nodes=num_nodes)
         edges = canonicalize_edges(index, weight, num_nodes=num_nodes, directed=directed)
@@ -114,7 +132,7 @@ class Graph:
             "x": features,
             "edge_index": freeze(edges.index),
             "edge_weight": None if edges.weight is None else freeze(edges.weight),
-            "y": None if y is None else _check_labels(y, num_nodes, names),
+            "y": None if y is None else check_labels(y, num_nodes, names),
             "node_ids": ids,
             "class_names": names,
             "directed": bool(directed),
@@ -215,7 +233,7 @@ class Graph:
         Graph
             The same graph with the new ``x``.
         """
-        features = _check_features(x, self.node_ids)
+        features = check_features(x, self.node_ids)
         if features.shape[0] != self.num_nodes:
             raise GraphError(f"features must have a row per node; got {features.shape[0]} for {self.num_nodes} nodes")
         return self._replace(x=features)
@@ -236,7 +254,7 @@ class Graph:
             The same graph with the new ``y`` and ``class_names``.
         """
         names = None if class_names is None else tuple(class_names)
-        return self._replace(y=_check_labels(y, self.num_nodes, names), class_names=names)
+        return self._replace(y=check_labels(y, self.num_nodes, names), class_names=names)
 
     def to_undirected(self) -> Graph:
         """Return the graph with every edge in both directions.
@@ -378,142 +396,3 @@ class Graph:
         from graphprox.graph.conversion import to_scipy
 
         return to_scipy(self)
-
-
-# -- validation -----------------------------------------------------------------------------------------------------
-
-
-def _check_ids(given: ArrayLike) -> NodeIds:
-    ids = np.asarray(given)
-    if ids.ndim != 1:
-        raise GraphError(f"node_ids must be a list, one id per node; got an array of shape {ids.shape}")
-    if ids.dtype.kind in "iu":
-        if ids.dtype.kind == "u" and len(ids) and ids.max() > np.iinfo(np.int64).max:
-            raise GraphError(f"integer node ids must be less than 2^63; got {ids.max()}: use strings")
-        ids = ids.astype(np.int64, copy=False)
-    else:
-        ids = ids.astype(object)
-        odd = next((each for each in ids if not isinstance(each, str)), None)
-        if odd is not None:
-            raise GraphError(f"node ids must be all integers below 2^63 or all strings; got {odd!r}")
-    values, counts = np.unique(ids, return_counts=True)
-    if len(values) < len(ids):
-        raise GraphError(f"node ids must differ; got {values[counts > 1].tolist()[0]!r} more than once")
-    return freeze(ids, given=given)
-
-
-def _check_num_nodes(given: int | None, features: Features | None, ids: NodeIds | None) -> int:
-    """Return the number of nodes, on which all arguments must agree."""
-    sizes = {
-        "num_nodes": given,
-        "features": None if features is None else features.shape[0],
-        "node_ids": None if ids is None else len(ids),
-    }
-    known = {name: int(size) for name, size in sizes.items() if size is not None}
-    if not known:
-        raise GraphError("the number of nodes must be known; got neither features nor num_nodes nor node_ids")
-    if len(set(known.values())) > 1:
-        listed = " and ".join(f"{size} by {name}" for name, size in known.items())
-        raise GraphError(f"features, node_ids and num_nodes must agree on the number of nodes; got {listed}")
-    size = next(iter(known.values()))
-    if size < 2:
-        raise GraphError(f"a graph must have at least two nodes; got {size}")
-    return size
-
-
-def _check_features(given: MatrixLike, ids: NodeIds | None) -> Features:
-    x: Features
-    if np.iscomplexobj(given):
-        raise GraphError(
-            "features must be real numbers; got complex ones: pass their real and imaginary parts as columns"
-        )
-    try:
-        with np.errstate(over="ignore"):  # values too large for float32 become inf, which is rejected below
-            converted: Any = freeze_csr(given) if sp.issparse(given) else np.asarray(given, dtype=np.float32)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise GraphError(f"features must be a valid matrix of numbers; got {error}") from None
-    if isinstance(converted, sp.csr_array):
-        x = converted
-        values = x.data
-    else:
-        dense = converted
-        if dense.ndim != 2:
-            raise GraphError(f"features must be a matrix, one row per node; got shape {dense.shape}")
-        x = values = freeze(np.ascontiguousarray(dense), given=given)
-    if x.shape[1] == 0:
-        raise GraphError("features must have at least one column; got none: pass None to use structural features")
-    # The minimum and maximum reveal NaN and infinity without allocating a boolean matrix.
-    if values.size and not (np.isfinite(values.min()) and np.isfinite(values.max())):
-        row, value = _find_non_finite(x)
-        name = row if ids is None or row >= len(ids) else ids.tolist()[row]
-        raise GraphError(
-            f"features must be finite float32 numbers; got {value} in the row of node {name!r}: replace or remove it"
-        )
-    return x
-
-
-def _find_non_finite(x: Features) -> tuple[int, float]:
-    values = x.data if isinstance(x, sp.csr_array) else x.ravel()
-    at = int(np.flatnonzero(~np.isfinite(values))[0])
-    if isinstance(x, sp.csr_array):
-        return int(np.searchsorted(x.indptr, at, side="right")) - 1, float(values[at])
-    return at // x.shape[1], float(values[at])
-
-
-def _check_edge_index(given: ArrayLike, num_nodes: int) -> NDArray[Any]:
-    listed = np.asarray(given)
-    if listed.size == 0:
-        return np.empty((2, 0), np.int64)
-    if listed.ndim != 2 or listed.shape[0] != 2:
-        raise GraphError(f"edge_index must have two rows, sources and targets; got shape {listed.shape}")
-    if listed.dtype.kind not in "iu":
-        raise GraphError(f"edge_index must contain integer node numbers; got {listed.dtype}")
-    if listed.min() < 0 or listed.max() >= num_nodes:
-        column = int(np.flatnonzero(((listed < 0) | (listed >= num_nodes)).any(axis=0))[0])
-        source, target = (int(end) for end in listed[:, column])
-        raise GraphError(
-            f"an edge must join nodes 0..{num_nodes - 1}; edge {column} joins {source} and {target}, "
-            f"and node {source if not 0 <= source < num_nodes else target} is unknown"
-        )
-    return listed
-
-
-def _check_edge_weight(given: ArrayLike, index: NDArray[Any], ids: NodeIds | None) -> NDArray[Any]:
-    weight = np.asarray(given)
-    if weight.ndim == 2 and weight.shape[1] == 1:
-        weight = weight[:, 0]
-    if weight.shape != (index.shape[1],):
-        raise GraphError(
-            f"edge_weight must contain one number per edge; got shape {weight.shape} for {index.shape[1]} edges"
-        )
-    if weight.dtype.kind not in "iufb":
-        raise GraphError(f"edge_weight must contain numbers; got {weight.dtype}")
-    with np.errstate(over="ignore"):
-        bad = np.flatnonzero(~((weight >= 0) & np.isfinite(weight.astype(np.float32))))
-    if len(bad):
-        source, target = index[:, bad[0]]
-        if ids is not None:
-            source, target = ids[source], ids[target]
-        raise GraphError(
-            f"edge weights must be finite and non-negative; got {weight[bad[0]]} between {source} and {target}"
-        )
-    return weight
-
-
-def _check_labels(given: ArrayLike, num_nodes: int, class_names: tuple[str, ...] | None) -> IntArray:
-    labels = np.asarray(given)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.shape != (num_nodes,):
-        raise GraphError(
-            f"y must contain one class per node; got shape {labels.shape} for {num_nodes} nodes: "
-            "multi-label graphs are not supported, omit y"
-        )
-    if labels.dtype.kind not in "iub":
-        raise GraphError(f"y must contain integer class numbers; got {labels.dtype}")
-    y = labels.astype(np.int64, copy=False)
-    if y.min() < UNKNOWN_LABEL:
-        raise GraphError(f"y must contain class numbers >= 0, or -1 for unknown; got {y.min()}")
-    if class_names is not None and y.max() >= len(class_names):
-        raise GraphError(f"class_names must name every class; got {len(class_names)} names for class {y.max()}")
-    return freeze(y, given=given)

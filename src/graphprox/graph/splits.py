@@ -14,16 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphprox._utils.arrays import IntArray, freeze
+from graphprox._utils.arrays import IntArray, ReadOnlyArrays, freeze, to_array
 from graphprox._utils.random import RandomState, check_seed
-from graphprox.errors import GraphError, ParameterError
+from graphprox.errors import ParameterError
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
+from graphprox.graph.validation import GraphLike, check_graph
+
+VAL_EDGES, TEST_EDGES = 0.05, 0.1  # shares of the edges that are held out for link prediction by default
 
 # -- nodes ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class NodeSplit:
+class NodeSplit(ReadOnlyArrays):
     """Three disjoint sets of nodes.
 
     Parameters
@@ -82,7 +85,7 @@ class NodeSplit:
         >>> NodeSplit.from_masks([True, False, False], [False, True, False], [False, False, True])
         NodeSplit(1 train, 1 val, 1 test)
         """
-        masks = {"train": np.asarray(train), "val": np.asarray(val), "test": np.asarray(test)}
+        masks = {name: to_array(mask, name) for name, mask in (("train", train), ("val", val), ("test", test))}
         for name, mask in masks.items():
             if mask.dtype != np.bool_ or mask.ndim != 1:
                 raise ParameterError(
@@ -93,53 +96,23 @@ class NodeSplit:
             raise ParameterError(f"the masks of a split must have the same length, the number of nodes; got {lengths}")
         return cls(**{name: np.flatnonzero(mask) for name, mask in masks.items()})
 
-    def training_view(self, graph: Graph) -> Graph:
-        """Hide the labels of all nodes but the training nodes, as a semi-supervised classifier may see the graph.
-
-        Parameters
-        ----------
-        graph : Graph
-            A graph with labels.
-
-        Returns
-        -------
-        Graph
-            The same graph; ``y`` is -1 for all nodes that are not in ``train``.
-
-        Examples
-        --------
-        >>> graph = Graph(x=[[1], [2], [3]], edge_index=[[0], [1]], y=[1, 0, 1])
-        >>> NodeSplit(train=[0], val=[1], test=[2]).training_view(graph).y.tolist()
-        [1, -1, -1]
-        """
-        if graph.y is None:
-            raise GraphError("a training view requires a graph with labels; got one without: pass y")
-        last = max((int(part[-1]) for part in (self.train, self.val, self.test) if len(part)), default=-1)
-        if last >= graph.num_nodes:
-            raise ParameterError(
-                f"a split must name nodes 0..{graph.num_nodes - 1} of the graph; got node {last}: "
-                "was it made for another graph?"
-            )
-        visible = np.full(graph.num_nodes, UNKNOWN_LABEL, np.int64)
-        visible[self.train] = graph.y[self.train]
-        return graph.with_labels(visible, class_names=graph.class_names)
-
     def __repr__(self) -> str:
         return f"NodeSplit({len(self.train)} train, {len(self.val)} val, {len(self.test)} test)"
 
 
 def random_split(
-    graph: Graph, *, random_state: RandomState = 0, train: float = 0.1, val: float = 0.1, stratified: bool = False
+    graph: GraphLike, *, random_state: RandomState = 0, train: float = 0.1, val: float = 0.1, stratified: bool = False
 ) -> NodeSplit:
     """Split the labeled nodes at random, or all nodes if the graph has no labels.
 
     Parameters
     ----------
-    graph : Graph
-        The graph.
+    graph : Graph or Dataset
+        The graph, or whatever else :func:`graphprox.check_graph` accepts. If it has labels, nodes without one are in
+        no part.
     random_state : int, RandomState, Generator or None, default=0
-        Random seed, a non-negative integer. The split depends on it and on which nodes are labeled, and on nothing
-        else unless ``stratified``.
+        Random seed. The split depends only on it and on which nodes are labeled, and
+        on the labels if ``stratified``.
     train : float, default=0.1
         Share of the training part.
     val : float, default=0.1
@@ -161,6 +134,7 @@ def random_split(
     ([1, 1], [3, 3])
     """
     _check_shares(train=train, val=val)
+    graph = check_graph(graph)
     nodes, strata = _find_strata(graph, stratified=stratified)
     order = _make_generator(random_state).permutation(len(nodes))
     # A stable sort keeps the random order within each stratum, so each can be cut into consecutive parts.
@@ -184,7 +158,7 @@ def _find_strata(graph: Graph, *, stratified: bool) -> tuple[IntArray, IntArray]
     """Return the nodes to split and the stratum of each: its class, or 0 unless stratified."""
     if graph.y is None:
         if stratified:
-            raise ParameterError("stratified requires a graph with labels; got one without: omit it, or pass y")
+            raise ParameterError("stratified requires a graph with labels; got one without: omit it, or give y")
         nodes = np.arange(graph.num_nodes)
     else:
         nodes = np.flatnonzero(graph.y != UNKNOWN_LABEL)
@@ -197,7 +171,7 @@ def _find_strata(graph: Graph, *, stratified: bool) -> tuple[IntArray, IntArray]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EdgeSplit:
+class EdgeSplit(ReadOnlyArrays):
     """Held-out edges, as many non-edges, and the graph without the held-out edges; see `edge_split`.
 
     Pairs of nodes are sorted, unique and read-only, with source < target even if the graph is directed.
@@ -226,7 +200,9 @@ class EdgeSplit:
         return f"EdgeSplit({self.graph!r}, {self.val_edges.shape[1]} val, {self.test_edges.shape[1]} test)"
 
 
-def edge_split(graph: Graph, *, random_state: RandomState = 0, val: float = 0.05, test: float = 0.1) -> EdgeSplit:
+def edge_split(
+    graph: GraphLike, *, random_state: RandomState = 0, val: float = VAL_EDGES, test: float = TEST_EDGES
+) -> EdgeSplit:
     """Hold out edges for link prediction, and sample as many non-edges.
 
     Shares refer to adjacent pairs: the unordered pairs of distinct nodes with an edge in either direction. Both
@@ -235,10 +211,10 @@ def edge_split(graph: Graph, *, random_state: RandomState = 0, val: float = 0.05
 
     Parameters
     ----------
-    graph : Graph
-        The graph.
+    graph : Graph or Dataset
+        The graph, or whatever else :func:`graphprox.check_graph` accepts.
     random_state : int, RandomState, Generator or None, default=0
-        Random seed, a non-negative integer.
+        Random seed.
     val : float, default=0.05
         Share of the validation part.
     test : float, default=0.1
@@ -258,6 +234,7 @@ def edge_split(graph: Graph, *, random_state: RandomState = 0, val: float = 0.05
     ((2, 2), (2, 2))
     """
     _check_shares(val=val, test=test)
+    graph = check_graph(graph)
     rng = _make_generator(random_state)
     is_pair = graph.edge_index[0] != graph.edge_index[1]
     adjacent, pair_of_entry = np.unique(
@@ -324,7 +301,7 @@ def _encode_pairs(pairs: IntArray, num_nodes: int) -> IntArray:
 
 
 def _decode_pairs(numbers: IntArray, num_nodes: int) -> IntArray:
-    """Return the pairs with these numbers, (2, n_pairs), sorted and read-only."""
+    """Return the pairs with these numbers, (2, num_pairs), sorted and read-only."""
     numbers = np.sort(numbers)
     starts = _row_starts(np.arange(num_nodes), num_nodes)
     low = np.searchsorted(starts, numbers, side="right") - 1
@@ -335,7 +312,7 @@ def _decode_pairs(numbers: IntArray, num_nodes: int) -> IntArray:
 
 
 def _check_nodes(name: str, nodes: ArrayLike) -> IntArray:
-    array = np.asarray(nodes)
+    array = to_array(nodes, name)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         hint = ": see NodeSplit.from_masks" if array.dtype == np.bool_ else ""
         raise ParameterError(

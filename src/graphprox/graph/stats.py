@@ -9,9 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphprox._utils.arrays import IntArray
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import IgnoredInputWarning
 from graphprox.graph.conversion import to_scipy
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
+from graphprox.graph.validation import GraphLike, check_graph
 
 
 @dataclass(frozen=True)
@@ -84,13 +86,14 @@ class Statistics:
     homophily: float | None
 
 
-def statistics(graph: Graph) -> Statistics:
+def statistics(graph: GraphLike) -> Statistics:
     """Compute statistics of a graph.
 
     Parameters
     ----------
-    graph : Graph
-        The graph. Edge weights are ignored, with an `IgnoredInputWarning`.
+    graph : Graph or Dataset
+        The graph, or whatever else :func:`graphprox.check_graph` accepts. Edge weights are ignored, with an
+        `IgnoredInputWarning`.
 
     Returns
     -------
@@ -102,11 +105,12 @@ def statistics(graph: Graph) -> Statistics:
     >>> statistics(triangle).homophily
     0.3333333333333333
     """
+    graph = check_graph(graph)
     if graph.edge_weight is not None:
         warnings.warn(
             "edge weights are ignored by statistics, which count edges",
             IgnoredInputWarning,
-            stacklevel=2,
+            stacklevel=find_stacklevel(),
         )
     degrees = _degrees(graph)
     parts = sp.csgraph.connected_components(to_scipy(graph), directed=graph.directed, connection="weak")
@@ -140,15 +144,15 @@ def _degrees(graph: Graph) -> IntArray:
     return np.bincount(source[source != target], minlength=graph.num_nodes).astype(np.int64)
 
 
-def edge_homophily(graph: Graph) -> float | None:
+def edge_homophily(graph: GraphLike) -> float | None:
     """Compute the share of edges that connect nodes of the same class.
 
     Undirected edges are counted once, self-loops are included, and edges to nodes of unknown class are ignored.
 
     Parameters
     ----------
-    graph : Graph
-        The graph.
+    graph : Graph or Dataset
+        The graph, or whatever else :func:`graphprox.check_graph` accepts.
 
     Returns
     -------
@@ -160,6 +164,7 @@ def edge_homophily(graph: Graph) -> float | None:
     >>> edge_homophily(Graph(x=[[1], [1], [1]], edge_index=[[0, 1], [1, 2]], y=[0, 0, 1]))
     0.5
     """
+    graph = check_graph(graph)
     if graph.y is None:
         return None
     source, target = graph.y[graph.edges_once()]

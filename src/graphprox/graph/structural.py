@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphprox._utils.arrays import IntArray, freeze_csr
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import StructuralFeaturesWarning
 
 # Larger graphs get degree buckets: an identity matrix would have as many columns as the graph has nodes.
@@ -32,13 +33,14 @@ def structural_features(edge_index: IntArray, *, num_nodes: int, directed: bool)
         An identity matrix for up to ``IDENTITY_LIMIT`` nodes, otherwise the one-hot encoded bucket of each degree.
     """
     if num_nodes <= IDENTITY_LIMIT:
-        kind, columns = "columns of an identity matrix", np.arange(num_nodes)
+        kind, columns = "one-hot vectors of the nodes (an identity matrix)", np.arange(num_nodes)
     else:
-        kind, columns = "one-hot degree buckets", _degree_buckets(edge_index, num_nodes, directed)
+        kind, columns = "one-hot degree buckets of the nodes", _degree_buckets(edge_index, num_nodes, directed)
     warnings.warn(
-        f"the graph has no features: {kind} are used instead, so the feature view adds no information to the edges",
+        f"the graph has no features; {kind} are used instead, which contain nothing beyond the edges: add features if "
+        "there are some",
         StructuralFeaturesWarning,
-        stacklevel=3,
+        stacklevel=find_stacklevel(),
     )
     ones = np.ones(num_nodes, np.float32)
     shape = (num_nodes, int(columns.max()) + 1)

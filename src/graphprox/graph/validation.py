@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphprox._utils.arrays import MatrixLike, SparseLike
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import GraphError, GraphproxWarning
 from graphprox.graph.conversion import to_numpy
 from graphprox.graph.graph import Graph
@@ -44,15 +45,15 @@ def check_graph(obj: GraphLike, *, check_features: Callable[[MatrixLike], Matrix
         PyG ``Data``, networkx graph                converted by `Graph.from_pyg`, `Graph.from_networkx`
         tuple ``(X, A)``                            features, and edges as described below
         sparse matrix of shape (n, n)               adjacency matrix; features are structural
-        array-like of shape (n, n_features)         features of nodes without edges
+        array-like of shape (n, num_features)         features of nodes without edges
         ==========================================  =========================================================
 
         ``A`` is an adjacency matrix if it is sparse, or a square matrix with as many rows as ``X``; otherwise it is an
-        ``edge_index`` of shape (2, n_edges). For two nodes, a dense matrix of shape (2, 2) is an adjacency matrix.
+        ``edge_index`` of shape (2, num_edges). For two nodes, a dense matrix of shape (2, 2) is an adjacency matrix.
         The graph is undirected if every edge is listed in both directions, as in PyG.
 
         An integer array-like of shape (2, n) alone is rejected, because it is most likely an ``edge_index``, which
-        does not tell the number of nodes. Features of two nodes must therefore be floats.
+        does not determine the number of nodes. Features of two nodes must therefore be floats.
     check_features : callable, default=None
         Function that validates features given as a matrix, and returns them. By default they are used as they are.
 
@@ -133,7 +134,7 @@ def _warn_if_edges(obj: Any) -> None:
     warnings.warn(
         f"a dense matrix alone is read as features of nodes without edges; this one looks like {kind}: {remedy}",
         GraphproxWarning,
-        stacklevel=4,
+        stacklevel=find_stacklevel(),
     )
 
 
@@ -184,7 +185,7 @@ def _reject_edge_index(obj: Any) -> None:
         return
     if array.ndim == 2 and array.dtype.kind in "iu":
         raise GraphError(
-            f"an edge_index alone does not tell how many nodes there are; got integers of shape {array.shape}: pass "
+            f"an edge_index alone does not determine the number of nodes; got integers of shape {array.shape}: pass "
             "the pair (X, edge_index) or Graph(X, edge_index), with num_nodes if there are no features X; "
             "features of two nodes must be floats"
         )

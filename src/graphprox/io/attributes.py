@@ -40,7 +40,7 @@ class NodeFeatures:
     ----------
     ids : pyarrow.Array of shape (n_rows,)
         Node ids.
-    x : ndarray or csr_array of shape (n_rows, n_features)
+    x : ndarray or csr_array of shape (n_rows, num_features)
         Features.
     """
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import IgnoredInputWarning, ReadError
 from graphprox.io.tables import Table, check_numeric, read_table
 
@@ -23,9 +24,9 @@ class EdgeList:
 
     Attributes
     ----------
-    source, target : pyarrow.Array of shape (n_edges,)
+    source, target : pyarrow.Array of shape (num_edges,)
         Ids of the ends of each edge, all integers or all strings.
-    weight : ndarray of shape (n_edges,) or None
+    weight : ndarray of shape (num_edges,) or None
         Weights, if there are any.
     """
 
@@ -37,7 +38,7 @@ class EdgeList:
 def read_edge_list(path: Path, *, header: bool | None = None) -> EdgeList:
     """Read an edge list from text or Parquet.
 
-    The first two columns are ids. Weights are the column named so, or the third one if there is no header.
+    The first two columns are ids. Weights are a column named ``weight``, or the third one if there is no header.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def _read_weights(table: Table) -> NDArray[np.float64] | None:
             f"column{'s' * (len(columns) > 1)} {', '.join(columns)} of {table.path} "
             f"{'are' if len(columns) > 1 else 'is'} ignored; an edge list has two ids and a column named 'weight'",
             IgnoredInputWarning,
-            stacklevel=2,
+            stacklevel=find_stacklevel(),
         )
     return None if position is None else _parse_weights(table, position)
 

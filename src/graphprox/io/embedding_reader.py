@@ -78,7 +78,7 @@ def read_embedding(path: str | Path, *, ids: ArrayLike | None = None) -> Embeddi
     vectors, own = read(check_readable(path))
     if own is None and ids is not None and vectors.ndim == 2 and len(vectors) != np.size(ids):
         raise ReadError(
-            f"{path} has no ids of its own, so it must have a row for each of the {np.size(ids)} given ids; "
+            f"{path} contains no ids, so it must have a row for each of the {np.size(ids)} given ids; "
             f"it has {len(vectors)}"
         )
     vectors.flags.writeable = False  # not shared, so Embedding need not copy it

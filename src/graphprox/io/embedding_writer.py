@@ -166,12 +166,12 @@ def _format_numbers(vectors: NDArray[Any], *, delimiter: str) -> bytes:
 
 
 def _encode_ids(ids: NodeIds, what: str, invalid: str) -> list[bytes]:
-    """Encode ids for text without quoting, in which white space ends a cell."""
+    """Encode ids for text without quoting, in which whitespace ends a cell."""
     names = _id_column(ids).cast(pa.string())
     at = pc.index(pc.match_substring_regex(names, invalid), True).as_py()
     if at >= 0:
         raise WriteError(
-            f"ids in {what} must not be empty or contain white space that ends a cell; got {names[at].as_py()!r}: "
+            f"ids in {what} must not be empty or contain whitespace that ends a cell; got {names[at].as_py()!r}: "
             "write .parquet instead"
         )
     return [name.encode() for name in names.to_pylist()]

@@ -222,8 +222,8 @@ def _create_temporary(target: Path, cleanup: ExitStack) -> Path:
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=_prefix(target), suffix=TEMPORARY)
     temporary = Path(name)
     cleanup.callback(temporary.unlink, missing_ok=True)
-    os.fchmod(descriptor, _mode(target))
     os.close(descriptor)
+    temporary.chmod(_mode(target))  # os.fchmod does not exist on Windows
     return temporary
 
 
@@ -241,7 +241,7 @@ def _mode(target: Path) -> int:
 
 
 def _flush_to_disk(path: Path) -> None:
-    with path.open("rb") as file:
+    with path.open("rb+") as file:  # Windows does not flush a file that is open for reading only
         os.fsync(file.fileno())
 
 

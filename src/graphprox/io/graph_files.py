@@ -103,7 +103,7 @@ def read_graphml(path: Path) -> Graph:
     except (GraphproxError, Warning):
         raise
     except Exception as error:  # networkx may raise anything for a damaged file
-        raise ReadError(f"{path} must be a valid GraphML file, as its name says: {reason(error)}") from None
+        raise ReadError(f"{path} must be a valid GraphML file, as its name indicates: {reason(error)}") from None
     unknown = next((end for end in ends if end not in declared), None)
     if unknown is not None:
         raise ReadError(f"an edge must connect nodes of the file; {path} has one to the unknown node {unknown!r}")
@@ -163,7 +163,7 @@ def read_torch(path: Path, *, directed: bool | None) -> Graph:
                 "and is rejected: save data.to_dict() with only tensors"
             ) from None
         message = "it is not" if isinstance(error, pickle.UnpicklingError) else reason(error)
-        raise ReadError(f"{path} must be a valid torch.save file, as its name says: {message}") from None
+        raise ReadError(f"{path} must be a valid torch.save file, as its name indicates: {message}") from None
     if isinstance(loaded, dict) and "edge_index" in loaded:
         loaded = Data.from_dict({name: value for name, value in loaded.items() if isinstance(name, str)})
     if not isinstance(loaded, Data | HeteroData):

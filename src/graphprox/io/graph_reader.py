@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphprox._utils.arrays import IntArray
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import IgnoredInputWarning, ReadError, StructuralFeaturesWarning
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
 from graphprox.io.attributes import NodeFeatures, NodeLabels, read_features, read_labels
@@ -149,7 +150,7 @@ def _join_features(graph: Graph, features: NodeFeatures, name: str) -> Graph:
         warnings.warn(
             f"{len(features.ids) - len(row)} rows of {name} belong to no node of the graph; they are ignored",
             IgnoredInputWarning,
-            stacklevel=3,
+            stacklevel=find_stacklevel(),
         )
     return graph.with_features(features.x[row])
 

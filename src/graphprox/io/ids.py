@@ -15,12 +15,12 @@ def number_nodes(source: pa.Array, target: pa.Array) -> tuple[NDArray[np.int32],
 
     Parameters
     ----------
-    source, target : pyarrow.Array of shape (n_edges,)
+    source, target : pyarrow.Array of shape (num_edges,)
         Ids of the ends of each edge, all integers or all strings.
 
     Returns
     -------
-    edge_index : ndarray of shape (2, n_edges)
+    edge_index : ndarray of shape (2, num_edges)
         Node numbers.
     ids : ndarray of shape (num_nodes,) or None
         Sorted ids; None if they are 0 to ``num_nodes - 1``.

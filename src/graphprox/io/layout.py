@@ -45,21 +45,21 @@ class Layout:
         Delimiter of the cells.
     names : tuple of str or None
         Header, if there is one.
-    width : int
+    num_columns : int
         Number of columns.
     lines_before_data : int
         Number of lines before the first row of data.
     integer_ids : bool
         Whether the ids in the first lines are integers.
     uneven_spaces : bool
-        Whether cells are separated by varying white space.
+        Whether cells are separated by varying whitespace.
     quoted : bool
         Whether the first lines contain quotes.
     """
 
     delimiter: str
     names: tuple[str, ...] | None
-    width: int
+    num_columns: int
     lines_before_data: int
     integer_ids: bool
     uneven_spaces: bool
@@ -94,11 +94,11 @@ def open_text(path: Path) -> Iterator[IO[bytes]]:
     except EOFError:
         raise ReadError(f"{path} must be a complete gzip file; it ends early: copy or download it again") from None
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise ReadError(f"{path} must be a valid gzip file, as its name says; got {reason(error)}") from None
+        raise ReadError(f"{path} must be a valid gzip file, as its name indicates; got {reason(error)}") from None
 
 
 def is_loose(path: Path) -> bool:
-    """Check whether the format allows comments and varying white space, as edge lists of networkx do.
+    """Check whether the format allows comments and varying whitespace, as edge lists of networkx do.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def is_blank_or_comment(line: str, *, loose: bool) -> bool:
     line : str
         The line.
     loose : bool
-        Whether every line that begins with # or % is a comment. Otherwise the mark must be followed by a space, as
+        Whether every line that begins with # or % is a comment. Otherwise the character must be followed by a space, as
         in ``# comment``, because a CSV cell may be a tag such as ``#tag``.
 
     Returns
@@ -169,7 +169,7 @@ def detect_layout(path: Path, *, ids: int, header: bool | None) -> Layout:
     return Layout(
         delimiter=delimiter,
         names=tuple(cell.strip() for cell in rows[0]) if header else None,
-        width=len(rows[0]),
+        num_columns=len(rows[0]),
         lines_before_data=start + header_lines * header,
         integer_ids=all(_INTEGER.fullmatch(cell.strip()) for row in data for cell in row[:ids]),
         uneven_spaces=uneven,
@@ -200,7 +200,7 @@ def _decode_lines(path: Path, peeked: bytes, *, complete: bool) -> list[str]:
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise ReadError(f"{path} must be text in UTF-8, as its name says; it contains something else")
+        raise ReadError(f"{path} must be text in UTF-8, as its name indicates; it contains something else")
     lines = _LINE_END.split(text)
     return lines if complete else lines[:-1]
 
@@ -214,7 +214,7 @@ def _detect_delimiter(path: Path, line: str) -> str:
 
 
 def _split(line: str) -> list[str]:
-    """Split at ASCII white space only; other white space may be part of an id."""
+    """Split at ASCII whitespace only; other whitespace may be part of an id."""
     return re.findall(r"[^ \t\r\f\v]+", line)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import GraphproxError, IgnoredInputWarning, ReadError
 from graphprox.io.files import check_readable, reason
 
@@ -70,9 +71,9 @@ def open_npz(path: Path) -> Iterator[NpzArrays]:
     path = check_readable(path)
     begins = _read_magic(path)
     if begins == _NPY_BEGINS:
-        raise ReadError(f"{path} must be an npz file, as its name says; it is a single array: name it .npy")
+        raise ReadError(f"{path} must be an npz file, as its name indicates; it is a single array: name it .npy")
     if not begins.startswith(_NPZ_BEGINS):
-        raise ReadError(f"{path} must be an npz file, as its name says; it is not")
+        raise ReadError(f"{path} must be an npz file, as its name indicates; it is not")
     with path.open("rb") as file:
         with wrap_read_errors(path, "npz"):
             loaded = np.load(file, allow_pickle=False)
@@ -95,7 +96,7 @@ def _warn_about_pickles(arrays: NpzArrays, members: zipfile.ZipFile) -> None:
         warnings.warn(
             f"{', '.join(pickled)} of {arrays.path} has pickled objects, which are never loaded: they could run code",
             IgnoredInputWarning,
-            stacklevel=5,
+            stacklevel=find_stacklevel(),
         )
 
 
@@ -126,9 +127,9 @@ def read_npy(path: Path) -> NDArray[Any]:
     path = check_readable(path)
     begins = _read_magic(path)
     if begins.startswith(_NPZ_BEGINS):
-        raise ReadError(f"{path} must be an npy file, as its name says; it contains several arrays: name it .npz")
+        raise ReadError(f"{path} must be an npy file, as its name indicates; it contains several arrays: name it .npz")
     if begins != _NPY_BEGINS:
-        raise ReadError(f"{path} must be an npy file, as its name says; it is not")
+        raise ReadError(f"{path} must be an npy file, as its name indicates; it is not")
     with wrap_read_errors(path, "npy"):
         loaded: NDArray[Any] = np.load(path, allow_pickle=False)
         return loaded
@@ -160,7 +161,7 @@ def wrap_read_errors(path: Path, kind: str) -> Iterator[None]:
                 f"{path} must contain plain arrays; it contains pickled objects, which could run code, "
                 "and is rejected: save it with allow_pickle=False"
             ) from None
-        raise ReadError(f"{path} must be a valid {kind} file, as its name says: {reason(error)}") from None
+        raise ReadError(f"{path} must be a valid {kind} file, as its name indicates: {reason(error)}") from None
 
 
 # -- sparse matrices ------------------------------------------------------------------------------------------------

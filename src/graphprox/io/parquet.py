@@ -25,7 +25,7 @@ def read_parquet(path: Path, *, ids: int, values: pa.DataType | None) -> tuple[t
     ids : int
         Number of id columns.
     values : pyarrow.DataType or None
-        Type of the other columns; kept if None.
+        Type of the other columns; as stored if None.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def read_parquet(path: Path, *, ids: int, values: pa.DataType | None) -> tuple[t
         table = _move_index(pa.parquet.read_table(path), ids)
         columns = [_decode(column) for column in table.columns]
     except (pa.ArrowException, OSError, UnicodeError) as error:
-        raise ReadError(f"{path} must be a valid Parquet file, as its name says: {reason(error)}") from None
+        raise ReadError(f"{path} must be a valid Parquet file, as its name indicates: {reason(error)}") from None
     if len(columns) < ids:
         raise ReadError(f"{path} must have at least {ids} column{'s' * (ids > 1)} of ids; it has {len(columns)}")
     for i, name in enumerate(table.column_names):
@@ -92,7 +92,7 @@ def _plural(wanted: pa.DataType) -> str:
 
 
 def _move_index(table: pa.Table, ids: int) -> pa.Table:
-    """Move an index that pandas stored as the last columns to the front, or drop it if it has no meaning."""
+    """Move an index that pandas stored as the last columns to the front, or drop it if it is not meaningful."""
     index = _find_index(table)
     others = [name for name in table.column_names if name not in index]
     if not index or len(set(table.column_names)) < table.num_columns:

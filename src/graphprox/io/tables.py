@@ -89,17 +89,20 @@ def read_table(path: Path, *, ids: int, values: pa.DataType | None, header: bool
 
 def _read_text(path: Path, *, ids: int, values: pa.DataType | None, header: bool | None) -> Table:
     layout = detect_layout(path, ids=ids, header=header)
-    width = layout.width - ids
+    num_values = layout.num_columns - ids
     try:
         id_type = pa.int64() if layout.integer_ids else pa.string()
-        columns = parse_text(path, layout, [id_type] * ids + [values] * width)
+        columns = parse_text(path, layout, [id_type] * ids + [values] * num_values)
         return Table(path, columns, layout.names, layout)
     except ConversionError:
         pass
     # Some id is not an int64, or some value is not a number: parse as strings to find it.
-    cells = parse_text(path, layout, [pa.string()] * ids + [values and pa.string()] * width)
+    cells = parse_text(path, layout, [pa.string()] * ids + [values and pa.string()] * num_values)
     table = Table(path, cells, layout.names, layout)
-    columns = (*_parse_ids(path, cells[:ids]), *(_parse_values(table, i, values) for i in range(ids, layout.width)))
+    columns = (
+        *_parse_ids(path, cells[:ids]),
+        *(_parse_values(table, i, values) for i in range(ids, layout.num_columns)),
+    )
     return Table(path, columns, layout.names, layout)
 
 

@@ -74,7 +74,7 @@ class _Parser:
 
     def __init__(self, path: Path, layout: Layout, types: Sequence[pa.DataType | None]) -> None:
         self.path, self.layout, self.loose = path, layout, is_loose(path)
-        self.names = [str(i) for i in range(layout.width)]
+        self.names = [str(i) for i in range(layout.num_columns)]
         self.types = {name: kind for name, kind in zip(self.names, types, strict=True) if kind is not None}
         self.normalize = layout.uneven_spaces
         self.file = _InspectedFile(io.BytesIO(), skip=0)
@@ -83,7 +83,7 @@ class _Parser:
     def parse_table(self) -> pa.Table:
         """Parse the table, again with normalized lines if it contains comments or uneven spaces."""
         try:
-            table = self.parse(use_threads=self.layout.width >= _MANY_COLUMNS)
+            table = self.parse(use_threads=self.layout.num_columns >= _MANY_COLUMNS)
         except pa.ArrowInvalid:
             if not self._needs_normalizing():
                 raise
@@ -92,7 +92,7 @@ class _Parser:
                 return table
         self.normalize = True
         self.ragged.clear()
-        return self.parse(use_threads=self.layout.width >= _MANY_COLUMNS)
+        return self.parse(use_threads=self.layout.num_columns >= _MANY_COLUMNS)
 
     def _needs_normalizing(self) -> bool:
         spaces = self.file.spaces and self.layout.delimiter == " "
@@ -110,7 +110,7 @@ class _Parser:
                 self.file,
                 pa.csv.ReadOptions(
                     use_threads=use_threads,
-                    block_size=_BLOCK_BYTES * (1 + layout.width // 1000),
+                    block_size=_BLOCK_BYTES * (1 + layout.num_columns // 1000),
                     skip_rows=layout.lines_before_data,
                     column_names=self.names,
                 ),
@@ -144,7 +144,7 @@ class _Parser:
             )
 
     def _is_row(self, line: str) -> bool:
-        """Check whether pyarrow counts the line; it skips empty ones."""
+        """Check whether pyarrow parses the line as a row; it skips empty ones."""
         return not is_blank_or_comment(line, loose=True) if self.normalize else bool(line)
 
 
@@ -174,7 +174,7 @@ def line_number(path: Path, layout: Layout, nth: int, is_row: Callable[[str], bo
 
 
 def _normalize_lines(data: bytes, *, spaced: bool) -> bytes:
-    """Empty comment lines, and reduce white space between cells to one space if requested."""
+    """Empty comment lines, and reduce whitespace between cells to one space if requested."""
     lines = (b"" if line.lstrip()[:1] in (b"#", b"%") else line for line in data.splitlines())
     return b"\n".join(b" ".join(line.split()) if spaced else line for line in lines)
 
@@ -227,6 +227,6 @@ class _InspectedFile:
 def _has_padded_number(seen: NDArray[np.uint8]) -> bool:
     """Check whether a cell begins with a zero followed by a digit, as 007 does and 0.7 does not."""
     before, zero, after = seen[:-2], seen[1:-1], seen[2:]
-    # The first digit of a cell follows white space, a quote, a sign or a delimiter.
+    # The first digit of a cell follows whitespace, a quote, a sign or a delimiter.
     begins = ((before < ord("0")) & (before != ord("."))) | (before == ord(";"))
     return bool(((zero == ord("0")) & (after - ord("0") < 10) & begins).any())

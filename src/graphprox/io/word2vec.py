@@ -36,16 +36,16 @@ def read_word2vec(path: Path) -> tuple[pa.Array, list[pa.Array]]:
     columns : list of pyarrow.Array
         A float64 column per component.
     """
-    nodes, dimensions, ends_in_space = _read_sizes(path)
-    names = ["id", *(str(i) for i in range(dimensions))]
+    nodes, n_components, ends_in_space = _read_sizes(path)
+    names = ["id", *(str(i) for i in range(n_components))]
     types = {name: pa.string() if name == "id" else pa.float64() for name in names}
     if ends_in_space:  # as written by word2vec itself; nothing may follow the last space
         names.append("")
         types[""] = pa.null()
-    table = _parse(path, names, types, dimensions)
+    table = _parse(path, names, types, n_components)
     if table.num_rows != nodes:
-        raise ReadError(f"{path} must contain {nodes} nodes, as its first line says; it contains {table.num_rows}")
-    ids, *columns = (table.column(i).combine_chunks() for i in range(dimensions + 1))
+        raise ReadError(f"{path} must contain {nodes} nodes, as its first line states; it contains {table.num_rows}")
+    ids, *columns = (table.column(i).combine_chunks() for i in range(n_components + 1))
     return _parse_ids(path, ids), columns
 
 
@@ -56,29 +56,32 @@ def _read_sizes(path: Path) -> tuple[int, int, bool]:
     found = _HEADER.fullmatch(first)
     if found is None:
         raise ReadError(
-            f"{path} must begin with the numbers of nodes and dimensions, as in word2vec's text format; "
+            f"{path} must begin with the numbers of nodes and components, as in word2vec's text format; "
             f"it begins with {first[:60].decode(errors='replace').rstrip()!r}: name a table .csv"
         )
-    nodes, dimensions = int(found[1]), int(found[2])
+    nodes, n_components = int(found[1]), int(found[2])
     cells = row.rstrip(b"\r\n").split(b" ")
     ends_in_space = not cells[-1]
-    if len(cells) - ends_in_space != dimensions + 1:
+    if len(cells) - ends_in_space != n_components + 1:
         shown = row[:60].decode(errors="replace").rstrip("\r\n")
-        raise ReadError(f"{_rule(path, dimensions)}; the first has {len(cells) - ends_in_space} cells: {shown!r}")
-    return nodes, dimensions, ends_in_space
+        raise ReadError(f"{_rule(path, n_components)}; the first has {len(cells) - ends_in_space} cells: {shown!r}")
+    return nodes, n_components, ends_in_space
 
 
-def _rule(path: Path, dimensions: int) -> str:
-    return f"every row of {path} must contain an id and {dimensions} numbers, one space between, as its first line says"
+def _rule(path: Path, n_components: int) -> str:
+    return (
+        f"every row of {path} must contain an id and {n_components} numbers, one space between, "
+        "as its first line states"
+    )
 
 
-def _parse(path: Path, names: list[str], types: dict[str, pa.DataType], dimensions: int) -> pa.Table:
+def _parse(path: Path, names: list[str], types: dict[str, pa.DataType], n_components: int) -> pa.Table:
     with suppress(pa.ArrowInvalid):
         return _read_csv(path, names, types, use_threads=True)
     try:  # only a single-threaded parser reports the row of an error
         return _read_csv(path, names, types, use_threads=False)
     except pa.ArrowInvalid as error:
-        raise ReadError(f"{_rule(path, dimensions)}: {reason(error)}") from None
+        raise ReadError(f"{_rule(path, n_components)}: {reason(error)}") from None
 
 
 def _read_csv(path: Path, names: list[str], types: dict[str, pa.DataType], *, use_threads: bool) -> pa.Table:
@@ -134,7 +137,7 @@ def _read_lines(path: Path) -> list[str]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ReadError(f"{path} must be text in UTF-8, as its name says: {reason(error)}") from None
+        raise ReadError(f"{path} must be text in UTF-8, as its name indicates: {reason(error)}") from None
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 

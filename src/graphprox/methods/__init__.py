@@ -1,16 +1,14 @@
-"""All methods but the FT-GCL family, one file each; the interface of all methods, and their registry."""
+"""The interface of all methods, their registry, and the methods that do not share FT-GCL's trainer, one file each.
 
-from graphprox.methods.base import (
-    METHODS,
-    GraphEmbedder,
-    GraphMethod,
-    InductiveEmbedder,
-    MethodInfo,
-    NodeClassifier,
-    parameter,
-    register_method,
-)
-from graphprox.methods.registry import embed, method
+Those that do are defined in `graphprox.ftgcl`: the FT-GCL family, GRACE and the untrained encoder.
+"""
+
+from graphprox._utils.progress import Progress
+from graphprox.methods.base import GraphEmbedder, GraphMethod, InductiveEmbedder
+from graphprox.methods.classifier import NodeClassifier
+from graphprox.methods.factory import embed, method
+from graphprox.methods.parameters import parameter
+from graphprox.methods.registration import METHODS, MethodInfo, register_method
 
 __all__ = [
     "METHODS",
@@ -19,6 +17,7 @@ __all__ = [
     "InductiveEmbedder",
     "MethodInfo",
     "NodeClassifier",
+    "Progress",
     "embed",
     "method",
     "parameter",

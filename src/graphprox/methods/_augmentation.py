@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,11 +14,12 @@ from torch.autograd import Function
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.memory import keep_freed_memory
-from graphprox._utils.outcome import raise_if_diverged
+from graphprox._utils.outcome import raise_if_diverged, warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.errors import TrainingError
 from graphprox.graph.graph import Graph
-from graphprox.methods._neural import GraphTensors, draw_feature_mask, drop_edges
+from graphprox.methods import InductiveEmbedder, parameter
+from graphprox.methods._neural import GraphTensors, drop_edges, sample_feature_mask
 from graphprox.nn.activation import PReLU
 from graphprox.nn.convolution import Edges
 
@@ -25,7 +27,7 @@ from graphprox.nn.convolution import Edges
 
 
 class AugmentedGraph(NamedTuple):
-    """Edges that were not dropped, and a mask of features, (n_features,), with 0 for those that were."""
+    """Edges that were not dropped, and a mask of features, (num_features,), with 0 for those that were."""
 
     edges: Edges
     feature_mask: Tensor
@@ -72,7 +74,9 @@ class Augmenter:
         edges = self.tensors.edges
         if drop_edge_rate:
             edges = drop_edges(self.graph, drop_edge_rate, self._numpy_generator)
-        return AugmentedGraph(edges, draw_feature_mask(self.tensors.features, drop_feature_rate, self._torch_generator))
+        return AugmentedGraph(
+            edges, sample_feature_mask(self.tensors.features, drop_feature_rate, self._torch_generator)
+        )
 
 
 # -- batch normalization --------------------------------------------------------------------------------------------
@@ -109,11 +113,11 @@ def standardize(h: Tensor) -> Tensor:
 
     Parameters
     ----------
-    h : Tensor of shape (n_nodes, n_channels)
+    h : Tensor of shape (num_nodes, channels)
 
     Returns
     -------
-    Tensor of shape (n_nodes, n_channels)
+    Tensor of shape (num_nodes, channels)
     """
     result: Tensor = _Standardize.apply(h, CONSTANT_COLUMN_VARIANCE)[0]  # type: ignore[no-untyped-call]
     return result
@@ -123,8 +127,8 @@ class DebiasedBatchNorm(nn.Module):
     """Batch normalization whose running averages are corrected for their initial values.
 
     In training, values and gradients are those of ``torch.nn.BatchNorm1d``. Its running averages start at mean 0 and
-    variance 1, which keep some weight for hundreds of steps; features with rows of sum 1 have variances so small that
-    this start would dominate the embedding. Here, averages are divided by the weight of the batches they contain, as
+    variance 1, which retain some weight for hundreds of steps; features with rows of sum 1 have variances so small that
+    they would dominate the embedding. Here, averages are divided by the total weight of the batches in them, as
     in Adam. After many steps, both are the same.
 
     Parameters
@@ -153,11 +157,11 @@ class DebiasedBatchNorm(nn.Module):
 
         Parameters
         ----------
-        h : Tensor of shape (n_nodes, num_features)
+        h : Tensor of shape (num_nodes, num_features)
 
         Returns
         -------
-        Tensor of shape (n_nodes, num_features)
+        Tensor of shape (num_nodes, num_features)
         """
         if not self.training and self.running_weight > 0:
             scale = self.weight * (self.running_var / self.running_weight + self.eps).rsqrt()
@@ -187,7 +191,7 @@ def cosine_schedule(epoch: int, epochs: int, warmup_epochs: int = 0) -> float:
     epoch : int
         From 0.
     epochs : int
-        Number of all epochs.
+        Total number of epochs.
     warmup_epochs : int, default=0
         Number of epochs of the warmup.
 
@@ -272,7 +276,7 @@ def encode(encoder: nn.Module, *inputs: Any) -> FloatArray:
 
     Returns
     -------
-    ndarray of float32 of shape (n_nodes, n_components)
+    ndarray of float32 of shape (num_nodes, n_components)
 
     Raises
     ------
@@ -282,3 +286,47 @@ def encode(encoder: nn.Module, *inputs: Any) -> FloatArray:
     with torch.no_grad():
         vectors: FloatArray = encoder(*inputs).numpy()
     return raise_if_diverged(vectors, "lower learning_rate")
+
+
+# -- what BGRL and Barlow Twins share -------------------------------------------------------------------------------
+
+# The authors of both select these rates for CoauthorCS.
+COAUTHOR_CS = {
+    "drop_edge_rate_1": 0.3,
+    "drop_edge_rate_2": 0.2,
+    "drop_feature_rate_1": 0.3,
+    "drop_feature_rate_2": 0.4,
+}
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AugmentedPairEmbedder(InductiveEmbedder):
+    """Base class of methods that train GCN layers on two augmented copies of the graph in each epoch."""
+
+    n_components: int = parameter(256, min=1)
+    hidden_channels: int = parameter(512, min=1)
+    epochs: int = parameter(100, min=0)
+    warmup_ratio: float = parameter(0.1, min=0, max=1)
+    learning_rate: float = parameter(1e-3, above=0)
+    weight_decay: float = parameter(1e-5, min=0)
+    drop_edge_rate_1: float = parameter(0.3, min=0, max=1)
+    drop_edge_rate_2: float = parameter(0.4, min=0, max=1)
+    drop_feature_rate_1: float = parameter(0.3, min=0, max=1)
+    drop_feature_rate_2: float = parameter(0.2, min=0, max=1)
+
+    def _augment(self, augmenter: Augmenter) -> tuple[AugmentedGraph, AugmentedGraph]:
+        first = augmenter.sample(drop_edge_rate=self.drop_edge_rate_1, drop_feature_rate=self.drop_feature_rate_1)
+        second = augmenter.sample(drop_edge_rate=self.drop_edge_rate_2, drop_feature_rate=self.drop_feature_rate_2)
+        return first, second
+
+    def _learning_rate(self, epoch: int) -> float:
+        return self.learning_rate * cosine_schedule(epoch, self.epochs, int(self.warmup_ratio * self.epochs))
+
+    def _keep_encoder(self, encoder: nn.Module, tensors: GraphTensors) -> FloatArray:
+        """Keep the trained encoder, and return its vectors of the graph it was trained on."""
+        self.encoder_: nn.Module = encoder
+        return warn_if_collapsed(encode(encoder, tensors.features, tensors.edges))
+
+    def _transform(self, graph: Graph) -> FloatArray:
+        tensors = GraphTensors.of(graph)
+        return encode(self.encoder_, tensors.features, tensors.edges)

@@ -52,7 +52,7 @@ def fork_rng(seed: int) -> Iterator[torch.Generator]:
 
 @dataclass(frozen=True, eq=False)
 class GraphTensors:
-    """A graph as GCN layers take it.
+    """A graph as the input of GCN layers.
 
     Parameters
     ----------
@@ -93,12 +93,12 @@ class GraphTensors:
 
 
 def to_gcn_edges(graph: Graph, mask: np.ndarray | None = None) -> Edges:
-    """Return the edges of a graph as GCN layers take them.
+    """Return the edges of a graph as the input of GCN layers.
 
     Parameters
     ----------
     graph : Graph
-    mask : ndarray of bool of shape (n_entries,), optional
+    mask : ndarray of bool of shape (num_entries,), optional
         The entries of ``edge_index`` to keep; all by default.
 
     Returns
@@ -128,7 +128,7 @@ def drop_edges(graph: Graph, rate: float, generator: np.random.Generator) -> Edg
     return to_gcn_edges(graph, generator.random(graph.num_entries) >= rate)
 
 
-def draw_feature_mask(features: FeatureMatrix, rate: float, generator: torch.Generator) -> Tensor:
+def sample_feature_mask(features: FeatureMatrix, rate: float, generator: torch.Generator) -> Tensor:
     """Return a random mask of feature columns: 1 to keep a column, 0 to mask it.
 
     Parameters
@@ -140,7 +140,7 @@ def draw_feature_mask(features: FeatureMatrix, rate: float, generator: torch.Gen
 
     Returns
     -------
-    Tensor of shape (n_features,)
+    Tensor of shape (num_features,)
     """
     return (torch.rand(features.shape[1], generator=generator) >= rate).float()
 
@@ -192,12 +192,12 @@ class GCNLayers(nn.Module):
         ----------
         features : FeatureMatrix
         edges : Edges
-        feature_mask : Tensor of shape (n_features,), optional
-            Factor of each feature column, as of `draw_feature_mask`.
+        feature_mask : Tensor of shape (num_features,), optional
+            Factor of each feature column, as returned by `sample_feature_mask`.
 
         Returns
         -------
-        Tensor of shape (n_nodes, channels[-1])
+        Tensor of shape (num_nodes, channels[-1])
         """
         h: Tensor | None = None
         for layer, convolution in enumerate(cast("Iterable[GCNConv]", self.convolutions)):
@@ -206,7 +206,7 @@ class GCNLayers(nn.Module):
             elif feature_mask is None:
                 matmul = features.matmul
             else:
-                # To scale the rows of the weight is to scale the columns of the features, and costs less.
+                # Scaling the rows of the weight equals scaling the columns of the features, and is faster.
                 matmul = lambda weight: features.matmul(weight * feature_mask[:, None])  # noqa: E731
             h = convolution.propagate(convolution.project(matmul), edges)
             if layer < len(self.activations):
@@ -227,7 +227,7 @@ def minimize(
     after_step: Callable[[int], None] | None = None,
     progress: Progress | None = None,
 ) -> list[float]:
-    """Train a module by Adam, one step an epoch.
+    """Train a module by Adam, one step per epoch.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def minimize(
     learning_rate : float
     weight_decay : float, default=0.0
     patience : int, optional
-        Stop after this many epochs without a new lowest loss, and restore the weights of the lowest.
+        Stop after this many epochs without a new lowest loss, and restore the weights with the lowest loss.
     parameters : iterable of nn.Parameter, optional
         The weights to train; all of the module by default.
     after_step : callable, optional
@@ -295,11 +295,11 @@ def to_vectors(tensor: Tensor) -> FloatArray:
 
     Parameters
     ----------
-    tensor : Tensor of shape (n_nodes, n_components)
+    tensor : Tensor of shape (num_nodes, n_components)
 
     Returns
     -------
-    ndarray of float32 of shape (n_nodes, n_components)
+    ndarray of float32 of shape (num_nodes, n_components)
 
     Raises
     ------
@@ -311,7 +311,7 @@ def to_vectors(tensor: Tensor) -> FloatArray:
 
 
 def to_edge_index(graph: Graph) -> Tensor:
-    """Return the edges of a graph as PyG takes them.
+    """Return the edges of a graph in PyG's format.
 
     Parameters
     ----------
@@ -319,6 +319,6 @@ def to_edge_index(graph: Graph) -> Tensor:
 
     Returns
     -------
-    Tensor of int64 of shape (2, n_entries)
+    Tensor of int64 of shape (2, num_entries)
     """
     return torch.tensor(np.ascontiguousarray(graph.edge_index), dtype=torch.int64)

@@ -30,11 +30,11 @@ def poincare_embedding(
 ) -> Float64Array:
     """Embed nodes in the Poincaré disk by Riemannian stochastic gradient descent.
 
-    For each edge (u, v), in random order, v is to be closer to u than random nodes that u has no edge to.
+    For each edge (u, v), in random order, v should be closer to u than random nodes without an edge to u.
 
     Parameters
     ----------
-    edge_index : ndarray of shape (2, n_entries)
+    edge_index : ndarray of shape (2, num_entries)
     num_nodes : int
     seed : int
         Random seed.
@@ -46,7 +46,7 @@ def poincare_embedding(
 
     Returns
     -------
-    ndarray of shape (n_nodes, 2)
+    ndarray of shape (num_nodes, 2)
         Points of the unit disk.
 
     Examples
@@ -69,7 +69,7 @@ def poincare_embedding(
 
 
 def _is_connected(source: IntArray, nodes: IntArray, edge_keys: IntArray, num_nodes: int) -> BoolArray:
-    """Return whether each node, (n_entries, n_negatives), is its source or a neighbor of it."""
+    """Return whether each node, (num_entries, n_negatives), is its source or a neighbor of it."""
     keys = source[:, None] * num_nodes + nodes
     positions = np.minimum(np.searchsorted(edge_keys, keys), len(edge_keys) - 1)
     found: BoolArray = (edge_keys[positions] == keys) | (nodes == source[:, None])
@@ -125,7 +125,7 @@ def _step(point: Float64Array, gradient: Float64Array, learning_rate: float) -> 
 def _train_epoch(
     points: Float64Array, source: IntArray, target: IntArray, negatives: IntArray, learning_rate: float
 ) -> None:
-    """Take a step for each edge on the cross-entropy of softmax(-distance) over target and negatives; -1 is no node."""
+    """Take a step for each edge on the cross-entropy of softmax(-distance) over target and negatives; -1 means none."""
     channels, candidates = points.shape[1], negatives.shape[1] + 1
     weights, gradients = np.empty(candidates), np.empty((candidates + 1, channels))
     for edge in range(len(source)):
@@ -157,7 +157,7 @@ def find_nearest_pairs(points: Float64Array, count: int) -> IntArray:
 
     Parameters
     ----------
-    points : ndarray of shape (n_nodes, 2)
+    points : ndarray of shape (num_nodes, 2)
     count : int
         Number of pairs.
 

@@ -4,8 +4,8 @@ A step takes a node, its target and a few negative samples, and moves all their 
 
     log σ(x·y - bias)  for the target,   log σ(noise_bias - x·y)  for each negative sample.
 
-All steps run in sequence on one thread. So the same seed gives the same bytes on any number of cores, unlike training
-that shares its vectors among threads without locks. Another kind of processor may sum an inner product in another
+All steps run in sequence on one thread, so the same seed gives the same bytes on any number of cores, unlike training
+that shares its vectors among threads without locks. Other processors may compute the sum of an inner product in another
 order.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.random import Generator
 
 from graphprox._utils.arrays import FloatArray, IntArray
-from graphprox._utils.checks import random_seed_from
+from graphprox._utils.checks import sample_seed
 from graphprox._utils.hashing import GOLDEN, stream, uniform
 from graphprox._utils.numba_helpers import Float32Array, Int32Array, njit_fast
 from graphprox._utils.progress import Progress
@@ -28,14 +28,14 @@ from graphprox.views.local_structure.adjacency import build_alias_table
 NOISE_POWER = 0.75  # exponent of the frequency of a node, as in word2vec
 MIN_LEARNING_RATE = 1e-4  # at the end of training, as in word2vec
 BLOCK = 6  # rows that are updated in one pass: a target and word2vec's five negative samples
-NUM_CHUNKS = 100  # of a training; progress is reported after each
+NUM_CHUNKS = 100  # of a training run; progress is reported after each
 
 
 class AliasTable(NamedTuple):
     """A discrete distribution that is sampled in constant time."""
 
-    keep: Float32Array  # (n_entries,) probability to keep an entry
-    other: Int32Array  # (n_entries,) the entry to take otherwise
+    keep: Float32Array  # (num_entries,) probability to keep an entry
+    other: Int32Array  # (num_entries,) the entry to take otherwise
 
     @classmethod
     def of(cls, weight: np.ndarray) -> AliasTable:
@@ -59,7 +59,7 @@ def train_skip_gram(
     """Learn vectors of nodes from walks, as word2vec learns vectors of words from sentences.
 
     The window around each node of a walk has a random size up to ``window_size`` on either side. Negative samples are
-    drawn once per window, not per node in it, and duplicates are left out: their vectors then stay in the processor's
+    sampled once per window, not per node in it, and duplicates are left out: their vectors then stay in the processor's
     cache, which makes training on 20,000 nodes three times faster at the same accuracy.
 
     Parameters
@@ -89,8 +89,8 @@ def train_skip_gram(
         np.zeros((num_nodes, n_components), np.float32),
     )
     noise = AliasTable.of(np.bincount(walks.ravel(), minlength=num_nodes) ** NOISE_POWER)
-    seed, total = random_seed_from(generator), epochs * len(walks)
-    order = np.concatenate([generator.permutation(len(walks)) for _ in range(epochs)])
+    seed, total = sample_seed(generator), epochs * len(walks)
+    order = np.concatenate([np.empty(0, np.int64), *(generator.permutation(len(walks)) for _ in range(epochs))])
     for first, end in iterate_chunks(total, progress):
         first_rate, last_rate = (decay_learning_rate(done, total, learning_rate) for done in (first, end))
         _train_walks(
@@ -148,7 +148,7 @@ def _train_walks(
             reach = 1 + int(uniform(state) * window_size)
             state += GOLDEN
             targets[0] = walk[center]
-            count, state = draw_negatives(keep, other, targets, walk[center], state)
+            count, state = sample_negative_targets(keep, other, targets, walk[center], state)
             count = _drop_duplicates(targets, count)
             for k in range(count):
                 rows[k] = contexts[targets[k]]
@@ -163,7 +163,7 @@ def _train_walks(
 # -- a window -------------------------------------------------------------------------------------------------------
 # The context vectors of its targets are copied into adjacent rows and updated six at a time. Rows that are known to be
 # distinct can be read and written in one pass, which takes two thirds of the time of a step between arbitrary rows.
-# Each block of six is a step of its own.
+# Each block of six is a separate step.
 
 
 @njit_fast
@@ -192,7 +192,7 @@ def _update_in_window(
         elif first + k < count:
             score[k] = -rate * sigmoid(score[k])
         else:
-            score[k] = 0  # a row that an earlier window has left
+            score[k] = 0  # a row of an earlier window
     _update_six(vector, rows, first, score)
 
 
@@ -229,7 +229,7 @@ def _update_six(x: Float32Array, rows: Float32Array, first: int, score: Float32A
 
 
 @njit_fast
-def draw_entry(keep: Float32Array, other: Int32Array, state: np.uint64) -> int:
+def sample_entry(keep: Float32Array, other: Int32Array, state: np.uint64) -> int:
     """Sample an entry of an alias table."""
     place = uniform(state) * len(keep)
     at = int(place)
@@ -238,16 +238,16 @@ def draw_entry(keep: Float32Array, other: Int32Array, state: np.uint64) -> int:
 
 
 @njit_fast
-def draw_negatives(
+def sample_negative_targets(
     keep: Float32Array, other: Int32Array, targets: IntArray, source: int, state: np.uint64
 ) -> tuple[int, np.uint64]:
     """Append negative samples to the true target, without it and the source; return their number and the state."""
     count = 1
     for _ in range(len(targets) - 1):
-        drawn = draw_entry(keep, other, state)
+        sample = sample_entry(keep, other, state)
         state += GOLDEN
-        if drawn != targets[0] and drawn != source:
-            targets[count] = drawn
+        if sample != targets[0] and sample != source:
+            targets[count] = sample
             count += 1
     return count, state
 

@@ -46,11 +46,11 @@ class LabeledNodes:
     targets: Tensor
 
     def loss(self, scores: Tensor) -> Tensor:
-        """Return the mean cross-entropy of scores of all nodes, (n_nodes, n_classes)."""
+        """Return the mean cross-entropy of scores of all nodes, (num_nodes, n_classes)."""
         return functional.cross_entropy(scores[self.nodes], self.targets)
 
     def accuracy(self, scores: Tensor) -> float:
-        """Return the accuracy of scores of all nodes, (n_nodes, n_classes)."""
+        """Return the accuracy of scores of all nodes, (num_nodes, n_classes)."""
         return float((scores[self.nodes].argmax(1) == self.targets).double().mean())
 
 
@@ -132,7 +132,7 @@ class SupervisedTask:
 
         Parameters
         ----------
-        scores : Tensor of shape (n_nodes, n_classes)
+        scores : Tensor of shape (num_nodes, n_classes)
 
         Returns
         -------
@@ -182,7 +182,7 @@ def to_feature_matrix(graph: Graph) -> FeatureMatrix:
     features = FeatureMatrix.of(graph.x, normalize="rows")
     if features.dense is None or torch.count_nonzero(features.dense) >= SPARSE_BELOW * features.dense.numel():
         return features
-    # A random number for each entry of a dense matrix takes longer than its product: five times as long on PubMed.
+    # Sampling a number for each entry of a dense matrix takes longer than its product: five times as long on PubMed.
     matrix = sp.csr_array(features.dense.numpy())
     return FeatureMatrix(features.shape, None, SparsePattern.of(matrix), torch.tensor(matrix.data))
 
@@ -190,7 +190,7 @@ def to_feature_matrix(graph: Graph) -> FeatureMatrix:
 def with_feature_dropout(features: FeatureMatrix, dropout: float, *, training: bool) -> MatMul:
     """Return a function that multiplies features, with dropout in training, by a weight.
 
-    Of sparse features, only stored entries are dropped: the others are zero anyway.
+    In sparse features, only stored entries are dropped: the others are zero anyway.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def train_classifier(
     network : Module
         Left in evaluation mode, with the weights of the best epoch.
     compute_scores : callable
-        Returns the scores of all nodes, (n_nodes, n_classes).
+        Returns the scores of all nodes, (num_nodes, n_classes).
     task : SupervisedTask
     epochs : int
         Largest number of epochs, at least 1.

@@ -12,9 +12,9 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
+from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._edge_reconstruction import NonEdges, PairDecoder, to_positive_pairs
 from graphprox.methods._neural import GraphTensors, fork_rng, minimize, to_vectors
-from graphprox.methods.base import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods.vgae import VariationalEncoder
 
 
@@ -49,7 +49,7 @@ class ARVGA(InductiveEmbedder):
     Attributes
     ----------
     embedding_ : Embedding
-    vectors_ : ndarray of shape (n_nodes, n_components)
+    vectors_ : ndarray of shape (num_nodes, n_components)
     encoder_ : VariationalEncoder
         The trained encoder.
 
@@ -81,9 +81,9 @@ class ARVGA(InductiveEmbedder):
     hidden_channels: int = parameter(32, min=1)
     discriminator_channels: int = parameter(64, min=1)
     discriminator_steps: int = parameter(1, min=0)
-    discriminator_learning_rate: float = parameter(1e-3, min=0)
+    discriminator_learning_rate: float = parameter(1e-3, above=0)
     epochs: int = parameter(200, min=0)
-    learning_rate: float = parameter(1e-3, min=0)
+    learning_rate: float = parameter(1e-3, above=0)
     normalize: str = parameter("none", choices=("rows", "none"))
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:

@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from graphprox._utils.arrays import FloatArray
-from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
+from graphprox.methods import MethodInfo, register_method
 from graphprox.methods._augmentation import (
+    COAUTHOR_CS,
+    AugmentedPairEmbedder,
     Augmenter,
     batch_norm_prelu,
-    cosine_schedule,
-    encode,
     minimize_with_schedule,
     standardize,
 )
 from graphprox.methods._neural import GCNLayers, GraphTensors, fork_rng
-from graphprox.methods.base import InductiveEmbedder, MethodInfo, parameter, register_method
 
 
 @register_method("barlow-twins")
-class BarlowTwins(InductiveEmbedder):
+class BarlowTwins(AugmentedPairEmbedder):
     """Graph Barlow Twins: makes the cross-correlation of the channels of two augmented copies the identity.
 
     Parameters
@@ -45,7 +44,7 @@ class BarlowTwins(InductiveEmbedder):
     drop_feature_rate_1, drop_feature_rate_2 : float, default=0.3 and 0.2
         Probability that a feature is dropped from the first and from the second copy.
     preset : str, default="auto"
-        Settings for a data set, such as ``"Cora"``, or ``"default"``; ``"auto"`` takes those of the `Dataset` that is
+        Settings for a data set, such as ``"Cora"``, or ``"default"``; ``"auto"`` uses those of the `Dataset` that is
         passed to ``fit``.
     random_state : int, RandomState, Generator or None, default=0
         Random seed.
@@ -55,7 +54,7 @@ class BarlowTwins(InductiveEmbedder):
     Attributes
     ----------
     embedding_ : Embedding
-    vectors_ : ndarray of shape (n_nodes, n_components)
+    vectors_ : ndarray of shape (num_nodes, n_components)
     encoder_ : Module
         The trained encoder.
 
@@ -94,24 +93,8 @@ class BarlowTwins(InductiveEmbedder):
         "PubMed": {"epochs": 300},
         "DBLP": {"epochs": 300},
         "BlogCatalog": {"epochs": 50},
-        "CoauthorCS": {
-            "drop_edge_rate_1": 0.3,
-            "drop_edge_rate_2": 0.2,
-            "drop_feature_rate_1": 0.3,
-            "drop_feature_rate_2": 0.4,
-        },
+        "CoauthorCS": COAUTHOR_CS,
     }
-
-    n_components: int = parameter(256, min=1)
-    hidden_channels: int = parameter(512, min=1)
-    epochs: int = parameter(100, min=0)
-    warmup_ratio: float = parameter(0.1, min=0, max=1)
-    learning_rate: float = parameter(1e-3, min=0)
-    weight_decay: float = parameter(1e-5, min=0)
-    drop_edge_rate_1: float = parameter(0.3, min=0, max=1)
-    drop_edge_rate_2: float = parameter(0.4, min=0, max=1)
-    drop_feature_rate_1: float = parameter(0.3, min=0, max=1)
-    drop_feature_rate_2: float = parameter(0.2, min=0, max=1)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         with fork_rng(seed) as generator:
@@ -121,12 +104,7 @@ class BarlowTwins(InductiveEmbedder):
             augmenter = Augmenter(graph, tensors, seed)
 
             def loss() -> Tensor:
-                first = augmenter.sample(
-                    drop_edge_rate=self.drop_edge_rate_1, drop_feature_rate=self.drop_feature_rate_1
-                )
-                second = augmenter.sample(
-                    drop_edge_rate=self.drop_edge_rate_2, drop_feature_rate=self.drop_feature_rate_2
-                )
+                first, second = self._augment(augmenter)
                 return barlow_twins_loss(encoder(tensors.features, *first), encoder(tensors.features, *second))
 
             minimize_with_schedule(
@@ -137,25 +115,17 @@ class BarlowTwins(InductiveEmbedder):
                 weight_decay=self.weight_decay,
                 progress=progress,
             )
-        self.encoder_: nn.Module = encoder
-        return warn_if_collapsed(encode(encoder, tensors.features, tensors.edges))
-
-    def _transform(self, graph: Graph) -> FloatArray:
-        tensors = GraphTensors.of(graph)
-        return encode(self.encoder_, tensors.features, tensors.edges)
-
-    def _learning_rate(self, epoch: int) -> float:
-        return self.learning_rate * cosine_schedule(epoch, self.epochs, int(self.warmup_ratio * self.epochs))
+        return self._keep_encoder(encoder, tensors)
 
 
 def barlow_twins_loss(a: Tensor, b: Tensor) -> Tensor:
     """Return the squared distance of the cross-correlation of channels from the identity.
 
-    Entries off the diagonal are divided by the number of channels, since there are so many more of them.
+    Off-diagonal entries are divided by the number of channels, as there are many more of them.
 
     Parameters
     ----------
-    a, b : Tensor of shape (n_nodes, n_channels)
+    a, b : Tensor of shape (num_nodes, channels)
 
     Returns
     -------

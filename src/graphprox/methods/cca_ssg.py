@@ -13,9 +13,9 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
+from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._augmentation import Augmenter, DebiasedBatchNorm, encode, standardize
 from graphprox.methods._neural import GCNLayers, GraphTensors, fork_rng, minimize
-from graphprox.methods.base import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.nn.convolution import Edges
 from graphprox.nn.encoders.mlp import LinearConv
 from graphprox.nn.features import FeatureMatrix
@@ -44,7 +44,7 @@ class CCASSG(InductiveEmbedder):
     drop_feature_rate : float, default=0.1
         Probability that a feature is dropped from a copy.
     preset : str, default="auto"
-        Settings for a data set, such as ``"Cora"``, or ``"default"``; ``"auto"`` takes those of the `Dataset` that is
+        Settings for a data set, such as ``"Cora"``, or ``"default"``; ``"auto"`` uses those of the `Dataset` that is
         passed to ``fit``.
     random_state : int, RandomState, Generator or None, default=0
         Random seed.
@@ -54,7 +54,7 @@ class CCASSG(InductiveEmbedder):
     Attributes
     ----------
     embedding_ : Embedding
-    vectors_ : ndarray of shape (n_nodes, n_components)
+    vectors_ : ndarray of shape (num_nodes, n_components)
     encoder_ : Module
         The trained encoder.
 
@@ -87,7 +87,7 @@ class CCASSG(InductiveEmbedder):
     num_layers: int = parameter(2, min=1)
     encoder: str = parameter("gcn", choices=("gcn", "mlp"))
     epochs: int = parameter(50, min=0)
-    learning_rate: float = parameter(1e-3, min=0)
+    learning_rate: float = parameter(1e-3, above=0)
     decorrelation_weight: float = parameter(1e-3, min=0)
     drop_edge_rate: float = parameter(0.4, min=0, max=1)
     drop_feature_rate: float = parameter(0.1, min=0, max=1)
@@ -98,7 +98,7 @@ class CCASSG(InductiveEmbedder):
             layers = GCNLayers if self.encoder == "gcn" else MLPLayers
             encoder = layers([tensors.features.shape[1], *[self.n_components] * self.num_layers], generator=generator)
             augmenter = Augmenter(graph, tensors, seed)
-            drop_edge_rate = self.drop_edge_rate if self.encoder == "gcn" else 0  # an MLP ignores edges: save the time
+            drop_edge_rate = self.drop_edge_rate if self.encoder == "gcn" else 0  # an MLP ignores edges
 
             def loss() -> Tensor:
                 a, b = (
@@ -121,7 +121,7 @@ def cca_loss(a: Tensor, b: Tensor, decorrelation_weight: float) -> Tensor:
 
     Parameters
     ----------
-    a, b : Tensor of shape (n_nodes, n_channels)
+    a, b : Tensor of shape (num_nodes, channels)
     decorrelation_weight : float
 
     Returns
@@ -158,7 +158,7 @@ class MLPLayers(nn.Module):
         )
 
     def forward(self, features: FeatureMatrix, edges: Edges, feature_mask: Tensor | None = None) -> Tensor:
-        """Return the output of the last layer, (n_nodes, n_channels)."""
+        """Return the output of the last layer, (num_nodes, channels)."""
         matmul = (
             features.matmul if feature_mask is None else lambda weight: features.matmul(weight * feature_mask[:, None])
         )

@@ -9,8 +9,8 @@ from graphprox._utils.numba_helpers import Int32Array
 from graphprox._utils.outcome import raise_if_diverged, warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
+from graphprox.methods import GraphEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._skipgram import train_skip_gram
-from graphprox.methods.base import GraphEmbedder, MethodInfo, parameter, register_method
 from graphprox.views.local_structure.walks import random_walks
 
 
@@ -33,7 +33,7 @@ class DeepWalk(GraphEmbedder):
     num_negatives : int, default=5
         Number of negative samples per positive pair.
     epochs : int, default=1
-        Number of passes over the walks.
+        Number of passes over the walks. 0 keeps the random initial vectors.
     learning_rate : float, default=0.025
         Initial learning rate, which decays linearly.
     preset : str, default="auto"
@@ -46,7 +46,7 @@ class DeepWalk(GraphEmbedder):
     Attributes
     ----------
     embedding_ : Embedding
-    vectors_ : ndarray of shape (n_nodes, n_components)
+    vectors_ : ndarray of shape (num_nodes, n_components)
 
     References
     ----------
@@ -73,8 +73,8 @@ class DeepWalk(GraphEmbedder):
     window_size: int = parameter(10, min=1)
     num_negatives: int = parameter(5, min=1)
     # Two or five passes over the walks have the same validation accuracy.
-    epochs: int = parameter(1, min=1)
-    learning_rate: float = parameter(0.025, min=0)
+    epochs: int = parameter(1, min=0)
+    learning_rate: float = parameter(0.025, above=0)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         generator = np.random.default_rng(seed)

@@ -9,8 +9,8 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
+from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._neural import GraphTensors, fork_rng, minimize, to_vectors
-from graphprox.methods.base import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.nn.activation import PReLU
 from graphprox.nn.convolution import Edges
 from graphprox.nn.encoders.gcn import GCNConv
@@ -40,7 +40,7 @@ class DGI(InductiveEmbedder):
     Attributes
     ----------
     embedding_ : Embedding
-    vectors_ : ndarray of shape (n_nodes, n_components)
+    vectors_ : ndarray of shape (num_nodes, n_components)
     encoder_ : nn.Module
         The trained encoder.
 
@@ -67,7 +67,7 @@ class DGI(InductiveEmbedder):
     n_components: int = parameter(512, min=1)
     epochs: int = parameter(10_000, min=0)
     patience: int = parameter(20, min=1)
-    learning_rate: float = parameter(1e-3, min=0)
+    learning_rate: float = parameter(1e-3, above=0)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         from torch_geometric.nn import DeepGraphInfomax
@@ -98,7 +98,7 @@ class DGI(InductiveEmbedder):
 class DGIEncoder(nn.Module):
     """One GCN layer in two halves.
 
-    Shuffling projected rows equals projecting shuffled rows. So both graphs share the projection, which takes most of
+    Shuffling projected rows equals projecting shuffled rows, so both graphs share the projection, which takes most of
     the time.
 
     Parameters
@@ -115,11 +115,11 @@ class DGIEncoder(nn.Module):
         self.activation = PReLU(n_components)
 
     def project(self, features: FeatureMatrix) -> Tensor:
-        """Return the features times the weight, (n_nodes, n_components)."""
+        """Return the features times the weight, (num_nodes, n_components)."""
         return self.convolution.project(features.matmul)
 
     def forward(self, projected: Tensor, edges: Edges) -> Tensor:
-        """Return the output of the layer from projected features, (n_nodes, n_components)."""
+        """Return the output of the layer from projected features, (num_nodes, n_components)."""
         h: Tensor = self.activation(self.convolution.propagate(projected, edges))
         return h
 

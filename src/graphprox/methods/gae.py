@@ -12,9 +12,9 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
+from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._edge_reconstruction import NonEdges, PairDecoder, to_positive_pairs
 from graphprox.methods._neural import GCNLayers, GraphTensors, fork_rng, minimize, to_vectors
-from graphprox.methods.base import InductiveEmbedder, MethodInfo, parameter, register_method
 
 
 @register_method("gae")
@@ -42,7 +42,7 @@ class GAE(InductiveEmbedder):
     Attributes
     ----------
     embedding_ : Embedding
-    vectors_ : ndarray of shape (n_nodes, n_components)
+    vectors_ : ndarray of shape (num_nodes, n_components)
     encoder_ : nn.Module
         The trained encoder.
 
@@ -79,7 +79,7 @@ class GAE(InductiveEmbedder):
     n_components: int = parameter(64, min=1)
     hidden_channels: int = parameter(256, min=1)
     epochs: int = parameter(200, min=0)
-    learning_rate: float = parameter(1e-2, min=0)
+    learning_rate: float = parameter(1e-2, above=0)
     normalize: str = parameter("rows", choices=("rows", "none"))
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:

@@ -11,9 +11,9 @@ from torch.nn import functional
 
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
+from graphprox.methods import MethodInfo, NodeClassifier, parameter, register_method
 from graphprox.methods._neural import fork_rng
 from graphprox.methods._supervised import SupervisedTask, to_feature_matrix, train_classifier, with_feature_dropout
-from graphprox.methods.base import MethodInfo, NodeClassifier, parameter, register_method
 from graphprox.nn.convolution import MatMul, glorot, in_neighbor_matrix
 from graphprox.nn.encoders.gat import NEGATIVE_SLOPE, GATConv, attention_factors, attention_scorer
 from graphprox.nn.features import FeatureMatrix
@@ -29,7 +29,7 @@ class GAT(NodeClassifier):
     Parameters
     ----------
     hidden_channels : int, default=8
-        Size of each head of the first layer.
+        Size of each head of the first layer, whose output has ``heads * hidden_channels`` channels, as in PyG.
     heads : int, default=8
         Number of heads of the first layer.
     output_heads : int, default=1
@@ -43,7 +43,7 @@ class GAT(NodeClassifier):
     dropout : float, default=0.6
         Dropout rate of the input of each layer, and of attention coefficients.
     preset : str, default="auto"
-        Settings for a data set, such as ``"Cora"``, or ``"default"``; ``"auto"`` takes those of the `Dataset` that is
+        Settings for a data set, such as ``"Cora"``, or ``"default"``; ``"auto"`` uses those of the `Dataset` that is
         passed to ``fit``.
     random_state : int, RandomState, Generator or None, default=0
         Random seed.
@@ -76,7 +76,7 @@ class GAT(NodeClassifier):
         summary="two layers of graph attention, trained on labeled nodes",
         paper="Veličković et al., Graph Attention Networks, ICLR 2018",
     )
-    # With thousands of features, the usual weight decay is too strong. Selected by validation accuracy: graphprox tune
+    # With thousands of features, the default weight decay is too high. Selected by validation accuracy: graphprox tune
     # BlogCatalog --method gat --over weight_decay=5e-4,5e-5 --splits 1
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "CoauthorCS": {"weight_decay": 5e-5},
@@ -89,7 +89,7 @@ class GAT(NodeClassifier):
     output_heads: int = parameter(1, min=1)
     epochs: int = parameter(1000, min=1)
     patience: int = parameter(100, min=1)
-    learning_rate: float = parameter(5e-3, min=0)
+    learning_rate: float = parameter(5e-3, above=0)
     weight_decay: float = parameter(5e-4, min=0)
     dropout: float = parameter(0.6, min=0, max=0.99)
 
@@ -160,7 +160,7 @@ class GATNetwork(nn.Module):
         )
 
     def forward(self, features: FeatureMatrix, pattern: SparsePattern) -> Tensor:
-        """Return the scores of all nodes, (n_nodes, out_channels)."""
+        """Return the scores of all nodes, (num_nodes, out_channels)."""
         matmul = with_feature_dropout(features, self.dropout, training=self.training)
         h = functional.elu(self.first(matmul, pattern))
         h = functional.dropout(h, self.dropout, self.training)

@@ -11,9 +11,9 @@ from torch.nn import functional
 
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
+from graphprox.methods import MethodInfo, NodeClassifier, parameter, register_method
 from graphprox.methods._neural import GraphTensors, fork_rng, to_gcn_edges
 from graphprox.methods._supervised import SupervisedTask, to_feature_matrix, train_classifier, with_feature_dropout
-from graphprox.methods.base import MethodInfo, NodeClassifier, parameter, register_method
 from graphprox.nn.encoders.gcn import GCNConv
 
 
@@ -35,7 +35,7 @@ class GCN(NodeClassifier):
     dropout : float, default=0.5
         Dropout rate of the input of each layer.
     preset : str, default="auto"
-        Settings for a data set, such as ``"Cora"``, or ``"default"``; ``"auto"`` takes those of the `Dataset` that is
+        Settings for a data set, such as ``"Cora"``, or ``"default"``; ``"auto"`` uses those of the `Dataset` that is
         passed to ``fit``.
     random_state : int, RandomState, Generator or None, default=0
         Random seed.
@@ -68,7 +68,7 @@ class GCN(NodeClassifier):
         summary="two graph convolutions, trained on labeled nodes",
         paper="Kipf and Welling, Semi-Supervised Classification with Graph Convolutional Networks, ICLR 2017",
     )
-    # With thousands of features, the usual weight decay is too strong. Selected by validation accuracy: graphprox tune
+    # With thousands of features, the default weight decay is too high. Selected by validation accuracy: graphprox tune
     # BlogCatalog --method gcn --over weight_decay=5e-4,5e-5,5e-6 --over hidden_channels=16,64 --splits 1
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "CoauthorCS": {"hidden_channels": 64, "weight_decay": 5e-5},
@@ -80,7 +80,7 @@ class GCN(NodeClassifier):
     # validation accuracy: graphprox tune Cora --method gcn --over epochs=200,1000
     epochs: int = parameter(1000, min=1)
     patience: int = parameter(100, min=1)
-    learning_rate: float = parameter(1e-2, min=0)
+    learning_rate: float = parameter(1e-2, above=0)
     weight_decay: float = parameter(5e-4, min=0)
     dropout: float = parameter(0.5, min=0, max=0.99)
 
@@ -145,7 +145,7 @@ class GCNNetwork(nn.Module):
         self.dropout = dropout
 
     def forward(self, tensors: GraphTensors) -> Tensor:
-        """Return the scores of all nodes, (n_nodes, out_channels)."""
+        """Return the scores of all nodes, (num_nodes, out_channels)."""
         matmul = with_feature_dropout(tensors.features, self.dropout, training=self.training)
         h = self.first.propagate(self.first.project(matmul), tensors.edges).relu()
         h = functional.dropout(h, self.dropout, self.training)

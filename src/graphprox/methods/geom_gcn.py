@@ -19,10 +19,10 @@ from graphprox._utils.progress import Progress
 from graphprox.errors import NotInductiveError
 from graphprox.graph.checksum import graph_checksum
 from graphprox.graph.graph import Graph
+from graphprox.methods import MethodInfo, NodeClassifier, parameter, register_method
 from graphprox.methods._neural import fork_rng
 from graphprox.methods._poincare import find_nearest_pairs, poincare_embedding
 from graphprox.methods._supervised import SupervisedTask, to_feature_matrix, train_classifier, with_feature_dropout
-from graphprox.methods.base import MethodInfo, NodeClassifier, parameter, register_method
 from graphprox.nn.convolution import Edges, glorot
 from graphprox.nn.features import FeatureMatrix
 from graphprox.nn.sparse import spmm
@@ -37,10 +37,10 @@ class GeomGCN(NodeClassifier):
 
     Nodes are embedded in the hyperbolic plane by the method of Nickel and Kiela (2017). The neighbors of a node are
     those in the graph, and the pairs that are closest in the plane, as many as there are edges. A neighbor has one of
-    nine relations, by where it is a neighbor and by the quadrant it lies in; each relation has its own weights.
+    nine relations, by where it is a neighbor and by its quadrant; each relation has its own weights.
     Directions and weights of edges are ignored.
 
-    The plane belongs to the graph that is fitted: other graphs cannot be predicted.
+    The embedding in the plane is specific to the graph that is fitted: other graphs cannot be predicted.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class GeomGCN(NodeClassifier):
     latent_epochs : int, default=200
         Number of epochs of the embedding in the hyperbolic plane.
     preset : str, default="auto"
-        Settings for a data set, such as ``"Cora"``, or ``"default"``; ``"auto"`` takes those of the `Dataset` that is
+        Settings for a data set, such as ``"Cora"``, or ``"default"``; ``"auto"`` uses those of the `Dataset` that is
         passed to ``fit``.
     random_state : int, RandomState, Generator or None, default=0
         Random seed.
@@ -105,7 +105,7 @@ class GeomGCN(NodeClassifier):
     hidden_channels: int = parameter(16, min=1)
     epochs: int = parameter(1000, min=1)
     patience: int = parameter(100, min=1)
-    learning_rate: float = parameter(5e-2, min=0)
+    learning_rate: float = parameter(5e-2, above=0)
     weight_decay: float = parameter(5e-6, min=0)
     dropout: float = parameter(0.5, min=0, max=0.99)
     latent_epochs: int = parameter(200, min=0)
@@ -149,13 +149,13 @@ class GeomGCN(NodeClassifier):
 class RelationalNeighbors:
     """Neighbors of each node by their relation, as two normalized matrices.
 
-    Row or column ``node * NUM_RELATIONS + relation`` stands for a node under a relation.
+    Row or column ``node * NUM_RELATIONS + relation`` corresponds to a node and a relation.
 
     Parameters
     ----------
-    per_relation : Edges of shape (n_nodes * NUM_RELATIONS, n_nodes * NUM_RELATIONS)
+    per_relation : Edges of shape (num_nodes * NUM_RELATIONS, num_nodes * NUM_RELATIONS)
         Sums over the neighbors of each relation.
-    mean : Edges of shape (n_nodes, n_nodes * NUM_RELATIONS)
+    mean : Edges of shape (num_nodes, num_nodes * NUM_RELATIONS)
         Means of these sums over all relations.
     """
 
@@ -187,12 +187,12 @@ class RelationalNeighbors:
 
     @classmethod
     def from_points(cls, points: Float64Array, neighbors: list[IntArray]) -> RelationalNeighbors:
-        """Group neighbors by the quadrant they lie in.
+        """Group neighbors by their quadrant.
 
         Parameters
         ----------
-        points : ndarray of shape (n_nodes, 2)
-        neighbors : list of ndarray of shape (2, n_pairs)
+        points : ndarray of shape (num_nodes, 2)
+        neighbors : list of ndarray of shape (2, num_pairs)
             Neighbors in the graph and in the plane, each pair in both directions.
 
         Returns
@@ -218,7 +218,7 @@ class RelationalNeighbors:
 
 @lru_cache(maxsize=1)
 def _embed_cached(edge_index: bytes, num_nodes: int, seed: int, epochs: int) -> Float64Array:
-    """Return the embedding of the last graph again: other splits of it need the same."""
+    """Return the embedding of a graph, cached for the last one: all splits of a graph share it."""
     index = np.frombuffer(edge_index, np.int64).reshape(2, -1)
     points = poincare_embedding(index, num_nodes, seed=seed, epochs=epochs)
     points.flags.writeable = False  # callers share it
@@ -226,7 +226,7 @@ def _embed_cached(edge_index: bytes, num_nodes: int, seed: int, epochs: int) -> 
 
 
 def _quadrants(points: Float64Array, source: IntArray, target: IntArray) -> IntArray:
-    """Return the quadrant around each target in which its source lies."""
+    """Return the quadrant of each source, relative to its target."""
     is_right, is_above = (points[source] > points[target]).T
     quadrants: IntArray = 2 * is_right.astype(np.int64) + is_above
     return quadrants
@@ -260,9 +260,9 @@ class GeomGCNNetwork(nn.Module):
         self.dropout = dropout
 
     def forward(self, features: FeatureMatrix, neighbors: RelationalNeighbors) -> Tensor:
-        """Return the scores of all nodes, (n_nodes, out_channels)."""
+        """Return the scores of all nodes, (num_nodes, out_channels)."""
         projected = with_feature_dropout(features, self.dropout, training=self.training)(self.first)
-        # The row of a node holds its channels for all relations; as a view, each relation has a row of its own.
+        # The row of a node holds its channels for all relations; as a view, each relation has a separate row.
         by_relation = projected.view(len(projected) * NUM_RELATIONS, -1)
         per_relation, mean = neighbors.per_relation, neighbors.mean
         h = spmm(per_relation.pattern, per_relation.values, by_relation).view_as(projected).relu()

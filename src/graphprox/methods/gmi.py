@@ -17,8 +17,8 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
+from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._neural import GCNLayers, GraphTensors, fork_rng, minimize, to_vectors
-from graphprox.methods.base import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.nn.activation import PReLU
 from graphprox.nn.convolution import glorot, in_neighbor_matrix
 from graphprox.nn.sparse import SparsePattern
@@ -34,7 +34,7 @@ class GMI(InductiveEmbedder):
     Parameters
     ----------
     neighbor_weighting : {"adaptive", "mean"}, default="adaptive"
-        Whether neighbors count by the similarity of their vectors, or all the same.
+        Whether neighbors are weighted by the similarity of their vectors, or equally.
     n_components : int, default=512
         Size of the embedding and of the hidden layers.
     num_layers : int, default=2
@@ -62,7 +62,7 @@ class GMI(InductiveEmbedder):
     Attributes
     ----------
     embedding_ : Embedding
-    vectors_ : ndarray of shape (n_nodes, n_components)
+    vectors_ : ndarray of shape (num_nodes, n_components)
     encoder_ : nn.Module
         The trained encoder.
 
@@ -95,7 +95,7 @@ class GMI(InductiveEmbedder):
     num_negatives: int = parameter(5, min=1)
     epochs: int = parameter(550, min=0)
     patience: int = parameter(20, min=1)
-    learning_rate: float = parameter(1e-3, min=0)
+    learning_rate: float = parameter(1e-3, above=0)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         with fork_rng(seed) as generator:
@@ -159,8 +159,8 @@ class NeighborPairs:
     """Pairs of neighbors, without self-loops: row i of the pattern lists the in-neighbors of node i."""
 
     pattern: SparsePattern
-    shares: Tensor  # (n_entries,) one divided by the number of neighbors of the row
-    keys: Tensor  # (n_entries,) row * n_nodes + column, ascending
+    shares: Tensor  # (num_entries,) one divided by the number of neighbors of the row
+    keys: Tensor  # (num_entries,) row * num_nodes + column, ascending
 
     @classmethod
     def of(cls, graph: Graph) -> NeighborPairs:
@@ -189,8 +189,8 @@ class NegativePairs:
     """Sampled pairs of distinct nodes, the same number for every node."""
 
     pattern: SparsePattern  # the distinct pairs
-    place: Tensor  # (n_nodes, count) entry of the pattern of each sample
-    is_non_edge: Tensor  # (n_nodes, count)
+    place: Tensor  # (num_nodes, count) entry of the pattern of each sample
+    is_non_edge: Tensor  # (num_nodes, count)
 
 
 class GMIModel(nn.Module):
@@ -230,7 +230,7 @@ class GMIModel(nn.Module):
     def _compute_edge_loss(self, h: Tensor, similarity: Tensor, negatives: NegativePairs) -> Tensor:
         """Return the cross-entropy of reconstructing edges and self-loops by inner products.
 
-        The authors use all pairs of nodes, weighted so that edges count twice as much as all others together. Here
+        The authors use all pairs of nodes, with a total weight of edges that is twice that of all other pairs. Here
         the others are sampled: for 20,000 nodes all pairs would take half a minute per epoch.
         """
         edges = softplus(-torch.cat([similarity, (h * h).sum(1)])).mean()
@@ -258,13 +258,13 @@ def pattern_products(pattern: SparsePattern, left: Tensor, right: Tensor) -> Ten
 
     Parameters
     ----------
-    pattern : SparsePattern of shape (n_rows, n_columns)
+    pattern : SparsePattern of shape (n_rows, num_columns)
     left : Tensor of shape (n_rows, channels)
-    right : Tensor of shape (n_columns, channels)
+    right : Tensor of shape (num_columns, channels)
 
     Returns
     -------
-    Tensor of shape (n_entries,)
+    Tensor of shape (num_entries,)
     """
     result: Tensor = _PatternProducts.apply(pattern, left, right)  # type: ignore[no-untyped-call]
     return result

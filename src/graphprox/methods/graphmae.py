@@ -14,15 +14,15 @@ from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.errors import ParameterError
 from graphprox.graph.graph import Graph
+from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._augmentation import cosine_schedule, encode, minimize_with_schedule
 from graphprox.methods._neural import fork_rng
-from graphprox.methods.base import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.nn.convolution import Edges, in_neighbor_matrix
 from graphprox.nn.encoders.gat import NEGATIVE_SLOPE, GATConv, attention_scorer
 from graphprox.nn.features import FeatureMatrix
 from graphprox.nn.sparse import attend, spmm
 
-MIN_SQUARED_NORM = 1e-20  # a vector with a smaller squared norm counts as zero
+MIN_SQUARED_NORM = 1e-20  # a vector with a smaller squared norm is treated as zero
 
 
 @register_method("graphmae")
@@ -47,13 +47,13 @@ class GraphMAE(InductiveEmbedder):
     replace_rate : float, default=0.05
         Share of masked nodes that get the features of another node in place of the mask token.
     gamma : float, default=3.0
-        Exponent of the scaled cosine error; above 1, small errors count less.
+        Exponent of the scaled cosine error; above 1, small errors have less weight.
     dropout : float, default=0.2
         Dropout rate of the input of each layer.
     attention_dropout : float, default=0.1
         Dropout rate of attention coefficients.
     preset : str, default="auto"
-        Settings for a data set, such as ``"Cora"``, or ``"default"``; ``"auto"`` takes those of the `Dataset` that is
+        Settings for a data set, such as ``"Cora"``, or ``"default"``; ``"auto"`` uses those of the `Dataset` that is
         passed to ``fit``.
     random_state : int, RandomState, Generator or None, default=0
         Random seed.
@@ -63,7 +63,7 @@ class GraphMAE(InductiveEmbedder):
     Attributes
     ----------
     embedding_ : Embedding
-    vectors_ : ndarray of shape (n_nodes, n_components)
+    vectors_ : ndarray of shape (num_nodes, n_components)
     encoder_ : Module
         The trained encoder.
 
@@ -87,7 +87,7 @@ class GraphMAE(InductiveEmbedder):
         paper="Hou et al., GraphMAE: Self-Supervised Masked Graph Autoencoders, KDD 2022",
     )
     # The authors' settings, except for PubMed, where their 1,000 epochs would take more than an hour. The default of
-    # 200 epochs is for graphs without settings of theirs: on Cora and Texas, more epochs hardly improve the
+    # 200 epochs is for graphs that they have no settings for: on Cora and Texas, more epochs hardly improve the
     # validation accuracy.
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "Cora": {"epochs": 1500},
@@ -104,7 +104,7 @@ class GraphMAE(InductiveEmbedder):
     n_components: int = parameter(512, min=1)
     heads: int = parameter(4, min=1)
     epochs: int = parameter(200, min=0)
-    learning_rate: float = parameter(1e-3, min=0)
+    learning_rate: float = parameter(1e-3, above=0)
     weight_decay: float = parameter(2e-4, min=0)
     mask_rate: float = parameter(0.5, min=0, max=1)
     replace_rate: float = parameter(0.05, min=0, max=1)
@@ -162,9 +162,9 @@ class DropoutRates(NamedTuple):
 
 
 class NodeMask(NamedTuple):
-    """Masked nodes, (n_masked,), and the node whose features each node is given, (n_nodes,).
+    """Masked nodes, (n_masked,), and the node whose features each node is given, (num_nodes,).
 
-    A node is given its own features or those of another node; -1 stands for the mask token.
+    A node is given its own features or those of another node; -1 denotes the mask token.
     """
 
     nodes: Tensor
@@ -232,7 +232,7 @@ class MaskedEncoder(nn.Module):
         self.dropout = dropout.inputs
 
     def forward(self, features: FeatureMatrix, edges: Edges, mask: NodeMask | None = None) -> Tensor:
-        """Return the embedding, (n_nodes, out_channels)."""
+        """Return the embedding, (num_nodes, out_channels)."""
         projected = self._project(features, self.first.weight)
         if mask is not None:
             # Rows are replaced after the product, which keeps the features sparse. Unlike in the authors' code, the
@@ -248,7 +248,7 @@ class MaskedEncoder(nn.Module):
         """Multiply features, with dropout, by a weight."""
         if features.dense is not None:
             return functional.dropout(features.dense, self.dropout, self.training) @ weight
-        assert features.pattern is not None  # noqa: S101 - one of the two is there
+        assert features.pattern is not None  # noqa: S101 - either dense or sparse
         assert features.values is not None  # noqa: S101
         return spmm(features.pattern, functional.dropout(features.values, self.dropout, self.training), weight)
 

@@ -12,9 +12,9 @@ from torch.nn import functional
 
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
+from graphprox.methods import MethodInfo, NodeClassifier, parameter, register_method
 from graphprox.methods._neural import GraphTensors, fork_rng
 from graphprox.methods._supervised import SupervisedTask, to_feature_matrix, train_classifier, with_feature_dropout
-from graphprox.methods.base import MethodInfo, NodeClassifier, parameter, register_method
 from graphprox.nn.convolution import Convolution, in_neighbor_matrix
 from graphprox.nn.encoders.gcn import GCNConv
 from graphprox.nn.encoders.sage import SAGEConv
@@ -46,7 +46,7 @@ class JKNet(NodeClassifier):
     dropout : float, default=0.5
         Dropout rate of the input of each layer.
     preset : str, default="auto"
-        Settings for a data set, such as ``"Cora"``, or ``"default"``; ``"auto"`` takes those of the `Dataset` that is
+        Settings for a data set, such as ``"Cora"``, or ``"default"``; ``"auto"`` uses those of the `Dataset` that is
         passed to ``fit``.
     random_state : int, RandomState, Generator or None, default=0
         Random seed.
@@ -80,7 +80,7 @@ class JKNet(NodeClassifier):
         paper="Xu et al., Representation Learning on Graphs with Jumping Knowledge Networks, ICML 2018",
     )
     # Selected by validation accuracy: on heterophilic graphs, convolutions with separate weights for the node itself.
-    # With thousands of features, the usual weight decay is too strong: graphprox tune BlogCatalog --method jk-net
+    # With thousands of features, the default weight decay is too high: graphprox tune BlogCatalog --method jk-net
     # --over weight_decay=5e-4,5e-5,5e-6 --splits 1
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "CoauthorCS": {"weight_decay": 5e-5},
@@ -94,7 +94,7 @@ class JKNet(NodeClassifier):
     jk: str = parameter("cat", choices=("cat", "max", "lstm"))
     epochs: int = parameter(500, min=1)
     patience: int = parameter(100, min=1)
-    learning_rate: float = parameter(5e-3, min=0)
+    learning_rate: float = parameter(5e-3, above=0)
     weight_decay: float = parameter(5e-4, min=0)
     dropout: float = parameter(0.5, min=0, max=0.99)
 
@@ -168,12 +168,12 @@ class JKNetwork(nn.Module):
         self.dropout = dropout
 
     def to_tensors(self, graph: Graph) -> GraphTensors:
-        """Return features and edges as the convolutions take them."""
+        """Return features and edges as inputs of the convolutions."""
         neighbors = in_neighbor_matrix(graph.edge_index, graph.edge_weight, graph.num_nodes)
         return GraphTensors(to_feature_matrix(graph), self.convolution.prepare_edges(neighbors))
 
     def forward(self, tensors: GraphTensors) -> Tensor:
-        """Return the scores of all nodes, (n_nodes, out_channels)."""
+        """Return the scores of all nodes, (num_nodes, out_channels)."""
         matmul = with_feature_dropout(tensors.features, self.dropout, training=self.training)
         outputs = [self.first.propagate(self.first.project(matmul), tensors.edges).relu()]
         for convolution in cast("Iterable[Convolution]", self.others):

@@ -8,24 +8,24 @@ import numpy as np
 from numpy.random import Generator
 
 from graphprox._utils.arrays import FloatArray
-from graphprox._utils.checks import random_seed_from
+from graphprox._utils.checks import sample_seed
 from graphprox._utils.hashing import GOLDEN, stream
 from graphprox._utils.numba_helpers import Float32Array, Int32Array, njit_fast
 from graphprox._utils.outcome import raise_if_diverged, warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
+from graphprox.methods import GraphEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._skipgram import (
     NOISE_POWER,
     AliasTable,
     allocate_buffers,
     decay_learning_rate,
-    draw_entry,
-    draw_negatives,
     init_vectors,
     iterate_chunks,
+    sample_entry,
+    sample_negative_targets,
     update_vectors,
 )
-from graphprox.methods.base import GraphEmbedder, MethodInfo, parameter, register_method
 
 
 @register_method("line")
@@ -33,7 +33,7 @@ class LINE(GraphEmbedder):
     """First-order and second-order proximity by negative sampling of edges, trained separately and concatenated.
 
     Edges are sampled in proportion to their weight. For the first order both ends of an edge share one matrix of
-    vectors; for the second order the target has a context vector of its own, which is discarded after training. Each
+    vectors; for the second order the target has a separate context vector, which is discarded after training. Each
     part of a vector is scaled to unit length. Directions of edges and self-loops are ignored. An isolated node keeps
     its random initial vector.
 
@@ -44,7 +44,8 @@ class LINE(GraphEmbedder):
     order : {"both", "first", "second"}, default="both"
         Proximity to preserve.
     epochs : int, default=1000
-        Number of samples, as a multiple of the number of edge directions.
+        Number of epochs. An epoch samples as many positive pairs as the graph has edges in both directions, self-loops
+        left out, with replacement; each order is trained for so many. 0 keeps the random initial vectors.
     num_negatives : int, default=5
         Number of negative samples per edge.
     learning_rate : float, default=0.025
@@ -59,7 +60,7 @@ class LINE(GraphEmbedder):
     Attributes
     ----------
     embedding_ : Embedding
-    vectors_ : ndarray of shape (n_nodes, n_components)
+    vectors_ : ndarray of shape (num_nodes, n_components)
 
     References
     ----------
@@ -82,9 +83,9 @@ class LINE(GraphEmbedder):
 
     n_components: int = parameter(128, min=1)
     order: str = parameter("both", choices=("both", "first", "second"))
-    epochs: int = parameter(1000, min=1)
+    epochs: int = parameter(1000, min=0)
     num_negatives: int = parameter(5, min=1)
-    learning_rate: float = parameter(0.025, min=0)
+    learning_rate: float = parameter(0.025, above=0)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         generator, edges, half = np.random.default_rng(seed), EdgeSampler.of(graph), self.n_components // 2
@@ -97,10 +98,10 @@ class LINE(GraphEmbedder):
     def _train_order(
         self, edges: EdgeSampler, order: str, size: int, generator: Generator, progress: Progress | None
     ) -> FloatArray:
-        """Return unit vectors that preserve one order of proximity, (n_nodes, size)."""
+        """Return unit vectors that preserve one order of proximity, (num_nodes, size)."""
         vectors = init_vectors(generator, edges.num_nodes, size)
         contexts = vectors if order == "first" else np.zeros_like(vectors)
-        seed, total = random_seed_from(generator), self.epochs * len(edges.source)
+        seed, total = sample_seed(generator), self.epochs * len(edges.source)
         for first, end in iterate_chunks(total, progress, f"{order} order"):
             first_rate, last_rate = (decay_learning_rate(done, total, self.learning_rate) for done in (first, end))
             _train(
@@ -118,8 +119,8 @@ class EdgeSampler:
     """Both directions of every edge, and the distributions to sample edges and negative nodes from."""
 
     num_nodes: int
-    source: Int32Array  # (n_entries,)
-    target: Int32Array  # (n_entries,)
+    source: Int32Array  # (num_entries,)
+    target: Int32Array  # (num_entries,)
     by_weight: AliasTable  # of entries
     by_degree: AliasTable  # of nodes
 
@@ -156,8 +157,8 @@ def _train(
     state = stream(seed, first, 0)
     for step in range(first, end):
         rate = np.float32(first_rate + (last_rate - first_rate) * (step - first) / (end - first))
-        edge = draw_entry(keep, other, state)
+        edge = sample_entry(keep, other, state)
         state += GOLDEN
         targets[0] = target[edge]
-        count, state = draw_negatives(node_keep, node_other, targets, source[edge], state)
+        count, state = sample_negative_targets(node_keep, node_other, targets, source[edge], state)
         update_vectors(vectors, source[edge], contexts, targets, count, 0.0, 0.0, rate, score, x, change)

@@ -16,15 +16,15 @@ from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
+from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._neural import fork_rng, minimize, to_vectors
-from graphprox.methods.base import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.nn.activation import PReLU
 from graphprox.nn.convolution import Edges, glorot, in_neighbor_matrix
 from graphprox.nn.encoders.gcn import GCNConv
 from graphprox.nn.features import FeatureMatrix
 
 MAX_DENSE_ENTRIES = 1 << 22  # of a dense block of the diffusion matrix: 16 MiB
-TOLERANCE = 0.1  # the series is truncated once its rest is about this share of the threshold
+TOLERANCE = 0.1  # the series is truncated when its remainder is about this share of the threshold
 VIEWS = (0, 1)  # the graph along its edges, and along diffusion
 
 
@@ -32,7 +32,7 @@ VIEWS = (0, 1)  # the graph along its edges, and along diffusion
 class MVGRL(InductiveEmbedder):
     """A GCN layer along edges and one along diffusion; nodes of each view are scored by the summary of the other.
 
-    Each epoch trains on random subgraphs, or on the whole graph if it is not larger than one of them.
+    Each epoch trains on random subgraphs, or on the whole graph if it has at most ``subgraph_size`` nodes.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class MVGRL(InductiveEmbedder):
     Attributes
     ----------
     embedding_ : Embedding
-    vectors_ : ndarray of shape (n_nodes, n_components)
+    vectors_ : ndarray of shape (num_nodes, n_components)
     model_ : nn.Module
         The trained layers of both views.
 
@@ -85,7 +85,7 @@ class MVGRL(InductiveEmbedder):
         summary="nodes along edges against a summary of the graph along diffusion, and the reverse",
         paper="Hassani and Khasahmadi, Contrastive Multi-View Representation Learning on Graphs, ICML 2020",
     )
-    # CiteSeer: the authors' settings; of 1e-5, ..., 1e-2 the threshold that keeps about as many entries as edges.
+    # CiteSeer: the authors' settings, with the threshold in 1e-5, ..., 1e-2 that keeps about as many entries as edges.
     # WebKB: edges join nodes of different classes, and diffusion that stays near its node has a validation accuracy
     # that is eight to twelve points above that of the authors' alpha=0.2:
     # graphprox tune Wisconsin --method mvgrl --set scale_diffusion=true --over alpha=0.2,0.5,0.8 --splits 10
@@ -103,7 +103,7 @@ class MVGRL(InductiveEmbedder):
     subgraph_size: int = parameter(2000, min=2)
     epochs: int = parameter(3000, min=0)
     patience: int = parameter(20, min=1)
-    learning_rate: float = parameter(1e-3, min=0)
+    learning_rate: float = parameter(1e-3, above=0)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         views = self._make_views(graph, self.settings())
@@ -163,8 +163,8 @@ class SubgraphBatch:
 class GraphViews:
     """A graph along its edges and along diffusion, to take subgraphs of.
 
-    The diffusion matrix is dense: 1.5 GiB for 20,000 nodes. So its small entries are dropped once, before training;
-    the number of the remaining ones grows linearly with the nodes.
+    The diffusion matrix is dense: 1.5 GiB for 20,000 nodes. Its small entries are therefore dropped before training;
+    the number of remaining entries grows linearly with the number of nodes.
     """
 
     graph: Graph
@@ -204,7 +204,7 @@ def diffuse(matrix: sp.csr_array, alpha: float, *, threshold: float) -> sp.csr_a
 
     Parameters
     ----------
-    matrix : csr_array of shape (n_nodes, n_nodes)
+    matrix : csr_array of shape (num_nodes, num_nodes)
         The normalized adjacency matrix A.
     alpha : float
         Teleport probability.
@@ -213,7 +213,7 @@ def diffuse(matrix: sp.csr_array, alpha: float, *, threshold: float) -> sp.csr_a
 
     Returns
     -------
-    csr_array of shape (n_nodes, n_nodes)
+    csr_array of shape (num_nodes, num_nodes)
 
     Examples
     --------

@@ -7,7 +7,7 @@ import numpy as np
 from graphprox._utils.checks import MAX_BIAS
 from graphprox._utils.numba_helpers import Int32Array
 from graphprox.graph.graph import Graph
-from graphprox.methods.base import MethodInfo, parameter, register_method
+from graphprox.methods import MethodInfo, parameter, register_method
 from graphprox.methods.deepwalk import DeepWalk
 from graphprox.views.local_structure.walks import random_walks
 
@@ -21,9 +21,9 @@ class Node2Vec(DeepWalk):
     Parameters
     ----------
     p : float, default=1.0
-        Return parameter: the smaller, the more often a walk goes back to the previous node.
+        Return parameter: with smaller values, walks return to the previous node more often.
     q : float, default=1.0
-        In-out parameter: the smaller, the more often a walk leads away from the previous node.
+        In-out parameter: with smaller values, walks move away from the previous node more often.
     n_components : int, default=128
         Size of the embedding.
     num_walks : int, default=10
@@ -35,7 +35,7 @@ class Node2Vec(DeepWalk):
     num_negatives : int, default=5
         Number of negative samples per positive pair.
     epochs : int, default=1
-        Number of passes over the walks.
+        Number of passes over the walks. 0 keeps the random initial vectors.
     learning_rate : float, default=0.025
         Initial learning rate, which decays linearly.
     preset : str, default="auto"
@@ -48,7 +48,7 @@ class Node2Vec(DeepWalk):
     Attributes
     ----------
     embedding_ : Embedding
-    vectors_ : ndarray of shape (n_nodes, n_components)
+    vectors_ : ndarray of shape (num_nodes, n_components)
 
     References
     ----------

@@ -7,7 +7,7 @@ from typing import ClassVar
 from graphprox._utils.arrays import Features
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
-from graphprox.methods.base import InductiveEmbedder, MethodInfo, register_method
+from graphprox.methods import InductiveEmbedder, MethodInfo, register_method
 
 
 @register_method("raw")
@@ -26,7 +26,7 @@ class RawFeatures(InductiveEmbedder):
     Attributes
     ----------
     embedding_ : Embedding
-    vectors_ : ndarray or csr_array of shape (n_nodes, n_features)
+    vectors_ : ndarray or csr_array of shape (num_nodes, num_features)
         Sparse where the features are.
 
     Examples

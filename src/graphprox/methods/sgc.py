@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
+from graphprox.methods import MethodInfo, NodeClassifier, parameter, register_method
 from graphprox.methods._neural import GraphTensors, minimize, to_gcn_edges
 from graphprox.methods._supervised import SupervisedTask, ValScore, to_feature_matrix
-from graphprox.methods.base import MethodInfo, NodeClassifier, parameter, register_method
 from graphprox.nn.sparse import spmm
 
 # The best is selected by validation score; the authors search this range with a tuner for each data set.
@@ -32,7 +32,7 @@ class SGC(NodeClassifier):
     preset : str, default="auto"
         ``"auto"`` and ``"default"`` are the same: there are no settings for data sets.
     random_state : int, RandomState, Generator or None, default=0
-        Random seed. It only matters where ``fit`` is given labels and holds out some of them for validation.
+        Random seed. It is only used if ``fit`` is given labels, some of which are held out for validation.
     verbose : bool, default=False
         Whether to print progress on stderr.
 
@@ -68,7 +68,7 @@ class SGC(NodeClassifier):
 
     hops: int = parameter(2, min=1)
     epochs: int = parameter(100, min=1)
-    learning_rate: float = parameter(0.2, min=0)
+    learning_rate: float = parameter(0.2, above=0)
 
     def _fit(self, task: SupervisedTask, seed: int, progress: Progress | None) -> None:
         del seed  # the problem is convex, and weights start at zero
@@ -121,8 +121,8 @@ class SGCNetwork(nn.Module):
         self.hops = hops
 
     def forward(self, tensors: GraphTensors) -> Tensor:
-        """Return the scores of all nodes, (n_nodes, out_channels)."""
-        # To propagate after the linear map is equivalent, and avoids a wide dense matrix.
+        """Return the scores of all nodes, (num_nodes, out_channels)."""
+        # Propagating after the linear map is equivalent, and avoids a dense matrix with a column per feature.
         scores = tensors.features.matmul(self.weight)
         for _ in range(self.hops):
             scores = spmm(tensors.edges.pattern, tensors.edges.values, scores)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from graphprox._utils.arrays import Features
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
-from graphprox.methods.base import InductiveEmbedder, MethodInfo, parameter, register_method
+from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 
 MAX_DENSITY = 0.1  # a matrix with a larger share of nonzero entries is smaller and faster as a dense array
 
@@ -35,7 +35,7 @@ class SmoothedFeatures(InductiveEmbedder):
     Attributes
     ----------
     embedding_ : Embedding
-    vectors_ : ndarray or csr_array of shape (n_nodes, n_features)
+    vectors_ : ndarray or csr_array of shape (num_nodes, num_features)
         Sparse where few entries are nonzero.
 
     References
@@ -77,7 +77,7 @@ def smooth_features(graph: Graph, hops: int) -> Features:
 
     Returns
     -------
-    ndarray or csr_array of shape (n_nodes, n_features)
+    ndarray or csr_array of shape (num_nodes, num_features)
     """
     source, target = graph.edge_index
     weight = np.ones(graph.num_entries) if graph.edge_weight is None else graph.edge_weight

@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from graphprox._utils.arrays import FloatArray, IntArray
-from graphprox._utils.checks import random_seed_from
+from graphprox._utils.checks import sample_seed
 from graphprox._utils.hashing import GOLDEN, stream, uniform
 from graphprox._utils.numba_helpers import Float32Array, Int32Array, njit_fast
 from graphprox._utils.outcome import raise_if_diverged, warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
+from graphprox.methods import GraphEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._skipgram import allocate_buffers, iterate_chunks, update_vectors
-from graphprox.methods.base import GraphEmbedder, MethodInfo, parameter, register_method
 from graphprox.views.local_structure.adjacency import Adjacency, to_adjacency
 from graphprox.views.local_structure.walks import sample_neighbor
 
@@ -33,7 +33,8 @@ class VERSE(GraphEmbedder):
     damping : float, default=0.85
         Probability that a walk continues; the paper's alpha.
     epochs : int, default=10000
-        Number of samples, as a multiple of the number of nodes.
+        Number of epochs. An epoch samples as many positive pairs as the graph has nodes, with replacement. 0 keeps the
+        random initial vectors.
     num_negatives : int, default=3
         Number of negative samples per positive pair.
     learning_rate : float, default=0.0025
@@ -47,7 +48,7 @@ class VERSE(GraphEmbedder):
     Attributes
     ----------
     embedding_ : Embedding
-    vectors_ : ndarray of shape (n_nodes, n_components)
+    vectors_ : ndarray of shape (num_nodes, n_components)
 
     References
     ----------
@@ -70,14 +71,14 @@ class VERSE(GraphEmbedder):
 
     n_components: int = parameter(128, min=1)
     damping: float = parameter(0.85, min=0, max=0.999)
-    epochs: int = parameter(10_000, min=1)
+    epochs: int = parameter(10_000, min=0)
     num_negatives: int = parameter(3, min=1)
-    learning_rate: float = parameter(0.0025, min=0)
+    learning_rate: float = parameter(0.0025, above=0)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         generator, adjacency = np.random.default_rng(seed), to_adjacency(graph)
         vectors = generator.random((graph.num_nodes, self.n_components), np.float32) - np.float32(0.5)
-        stream_seed = random_seed_from(generator)
+        stream_seed = sample_seed(generator)
         for first, end in iterate_chunks(self.epochs * graph.num_nodes, progress):
             _train(adjacency, self.damping, vectors, self.num_negatives, self.learning_rate, stream_seed, first, end)
         return warn_if_collapsed(raise_if_diverged(vectors, "lower learning_rate"))

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from graphprox._utils.arrays import FloatArray
+from graphprox.methods import MethodInfo, register_method
 from graphprox.methods._edge_reconstruction import PairDecoder
 from graphprox.methods._neural import GCNLayers, GraphTensors, to_vectors
-from graphprox.methods.base import MethodInfo, register_method
 from graphprox.methods.gae import GAE
 from graphprox.nn.convolution import Edges
 from graphprox.nn.encoders.gcn import GCNConv
@@ -42,7 +42,7 @@ class VGAE(GAE):
     Attributes
     ----------
     embedding_ : Embedding
-    vectors_ : ndarray of shape (n_nodes, n_components)
+    vectors_ : ndarray of shape (num_nodes, n_components)
     encoder_ : VariationalEncoder
         The trained encoder.
 
@@ -109,7 +109,7 @@ class VariationalEncoder(nn.Module):
 
         Returns
         -------
-        mean, log_std : Tensor of shape (n_nodes, n_components)
+        mean, log_std : Tensor of shape (num_nodes, n_components)
         """
         h = self.hidden(features, edges)
         mean, log_std = (each.propagate(each.project(h.mm), edges) for each in (self.mean, self.log_std))

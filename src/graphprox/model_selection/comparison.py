@@ -13,15 +13,14 @@ from graphprox._utils.memory import peak_memory, reset_peak_memory
 from graphprox._utils.random import RandomState, check_seed
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import GraphproxError, ParameterError
-from graphprox.evaluation._inputs import get_labels
+from graphprox.evaluation.inputs import get_labels
 from graphprox.evaluation.probe import Probe, score_predictions
 from graphprox.evaluation.protocols import get_protocol
 from graphprox.evaluation.scores import ClassificationScores
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import NodeSplit
 from graphprox.graph.validation import check_graph
-from graphprox.methods.base import METHODS, GraphEmbedder, GraphMethod, NodeClassifier
-from graphprox.methods.registry import method
+from graphprox.methods import METHODS, GraphEmbedder, GraphMethod, NodeClassifier, method
 
 ALL = "all"
 # A few methods of each kind, all of them fast.
@@ -40,13 +39,13 @@ class MethodResult:
     method : str
         Name of the method.
     title : str
-        Its name in print.
+        Its title in tables and plots.
     accuracy, std : float, optional
         Mean and standard deviation over splits of the accuracy on test nodes; None without labels.
     macro_f1 : float, optional
         Mean of macro F1 over splits; None without labels.
     seconds : float, optional
-        Duration of one training. A classifier is trained on each split.
+        Duration of one training run. A classifier is trained on each split.
     peak_memory : int, optional
         Peak memory in bytes; None where it cannot be measured.
     failure : str
@@ -69,7 +68,7 @@ def select_methods(names: Sequence[str], *, labeled: bool = True) -> list[str]:
     Parameters
     ----------
     names : sequence of str
-        Names in any case, with hyphens or underscores; ``"all"`` for every method that the graph has the labels for.
+        Names in any case, with hyphens or underscores; ``"all"`` for all methods (without labels, all embedders).
     labeled : bool, default=True
         Whether the graph has labels.
 
@@ -91,7 +90,7 @@ def select_methods(names: Sequence[str], *, labeled: bool = True) -> list[str]:
     if not labeled:
         supervised = [name for name in selected if "Y" in METHODS[name].info.uses]
         if supervised and ALL not in names:
-            raise ParameterError(f"{METHODS[supervised[0]].info.title} needs labels; the graph has none: give --labels")
+            raise ParameterError(f"{METHODS[supervised[0]].info.title} needs labels; the graph has none: give y")
         selected = [name for name in selected if name not in supervised]
     return list(dict.fromkeys(selected))
 
@@ -152,7 +151,7 @@ def _summarize(name: str, title: str, evaluation: MethodEvaluation) -> MethodRes
 
 
 class MethodEvaluation(NamedTuple):
-    """Scores of a method on each split, the seconds of one training, and its peak memory in bytes."""
+    """Scores of a method on each split, the seconds of one training run, and its peak memory in bytes."""
 
     scores: ClassificationScores
     seconds: float
@@ -220,7 +219,7 @@ def plot_comparison(folder: Path, results: Sequence[MethodResult], title: str) -
         axes[0].barh(positions, means, xerr=[100 * (each.std or 0) for each in done], color="#4c78a8", ecolor="0.3")
         axes[0].set(xlabel="accuracy on test nodes, %", xlim=(max(0.0, min(means) - 10), min(100.0, max(means) + 5)))
     axes[-1].barh(positions, [each.seconds or 0 for each in done], color="#f58518")
-    axes[-1].set(xlabel="seconds of one training", xscale="log")
+    axes[-1].set(xlabel="seconds of one training run", xscale="log")
     axes[0].set_yticks(positions, [each.title for each in done])
     figure.suptitle(title)
     return save_figure(figure, folder, "compare")

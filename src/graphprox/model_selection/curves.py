@@ -1,4 +1,4 @@
-"""Training curves: validation accuracy after more and more epochs of one training."""
+"""Training curves: validation accuracy by the number of epochs of one training run."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphprox._utils.random import check_seed
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError
-from graphprox.evaluation._inputs import get_labels
+from graphprox.evaluation.inputs import get_labels
 from graphprox.evaluation.probe import LinearProbe
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import NodeSplit
 from graphprox.graph.validation import check_graph
-from graphprox.methods.base import GraphMethod
+from graphprox.methods import GraphMethod
 from graphprox.model_selection.tuning import selection_splits
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """State of a training after a number of epochs.
+    """State of a training run after a number of epochs.
 
     Parameters
     ----------
@@ -72,10 +71,7 @@ def training_curve(
     >>> [point.epochs for point in points]
     [0, 2]
     """
-    from graphprox.ftgcl.estimators import ContrastiveEmbedder
-    from graphprox.ftgcl.fit import rank_views
-    from graphprox.ftgcl.model import select_device
-    from graphprox.ftgcl.trainer import train_to_marks
+    from graphprox.ftgcl.base import ContrastiveEmbedder
 
     if not isinstance(method, ContrastiveEmbedder):
         raise ParameterError(
@@ -86,10 +82,7 @@ def training_curve(
     labels = get_labels(checked)
     if splits is None:
         splits = selection_splits(checked)
-    recipe = method._with_preset(graph).recipe().merged({"random_state": check_seed(method.random_state)})
-    unlabeled, device = checked.without_labels(), select_device(method.device)
-    rankings = rank_views(unlabeled, recipe, cache=method.cache)
-    for losses, vectors in train_to_marks(unlabeled, rankings, recipe, epochs, device=device):
+    for losses, vectors in method.embed_after(graph, epochs):
         accuracy = [LinearProbe().evaluate(vectors, labels, split).val_accuracy for split in splits]
         loss = losses[-1] if losses else None
         yield CurvePoint(len(losses), loss, float(np.mean(accuracy)), float(np.std(accuracy)))

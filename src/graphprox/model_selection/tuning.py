@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
+from graphprox._utils.defaults import AUTO
 from graphprox._utils.random import RandomState, check_seed
 from graphprox.datasets.dataset import Dataset
-from graphprox.evaluation._inputs import get_labels
+from graphprox.evaluation.inputs import get_labels
 from graphprox.evaluation.probe import LinearProbe
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import NodeSplit, random_split
 from graphprox.graph.validation import check_graph
-from graphprox.methods.base import AUTO, GraphMethod
-from graphprox.methods.registry import method
+from graphprox.methods import GraphMethod, method
 from graphprox.model_selection.comparison import evaluate_method
 
 FIRST_SEED = 1000  # of the splits for selection: results are reported on splits from seed 0 on
@@ -34,7 +34,7 @@ class TuningResult:
     accuracy, std : float
         Mean and standard deviation over splits of the accuracy on validation nodes.
     seconds : float
-        Duration of one training.
+        Duration of one training run.
     """
 
     settings: Mapping[str, Any]
@@ -117,15 +117,21 @@ def make_candidates(
 
 
 def selection_splits(
-    graph: Graph, n_splits: int = 5, *, random_state: int = FIRST_SEED, train: float = 0.1, val: float = 0.1
+    graph: Graph | Dataset,
+    n_splits: int = 5,
+    *,
+    random_state: RandomState = FIRST_SEED,
+    train: float = 0.1,
+    val: float = 0.1,
 ) -> list[NodeSplit]:
-    """Make random splits to select settings on, other than those that results are reported on.
+    """Make random splits for selecting settings, which differ from those used for results.
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph or Dataset
+        A graph with labels.
     n_splits : int, default=5
-    random_state : int, default=1000
+    random_state : int, RandomState, Generator or None, default=1000
         Random seed of the first split; the following ones use the following seeds.
     train, val : float, default=0.1
         Shares of the training and validation nodes.
@@ -140,7 +146,9 @@ def selection_splits(
     >>> selection_splits(synthetic(), 1)
     [NodeSplit(84 train, 84 val, 672 test)]
     """
-    return [random_split(graph, random_state=random_state + each, train=train, val=val) for each in range(n_splits)]
+    get_labels(check_graph(graph))  # without them, all nodes would be split and none could be scored
+    first = check_seed(random_state)
+    return [random_split(graph, random_state=first + each, train=train, val=val) for each in range(n_splits)]
 
 
 def tune(

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import create_model
 
-from graphprox._utils.options import Options
+from graphprox._utils.options_model import Options
 
 OptionsModel = TypeVar("OptionsModel", bound=Options)
 

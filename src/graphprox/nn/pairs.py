@@ -1,6 +1,6 @@
 """Inner products of pairs of rows with their gradient, by which autoencoders score pairs of nodes.
 
-Torch would gather both rows of each pair, multiply the two copies and sum, and the same backward: a million pairs move
+Torch would gather both rows of each pair, multiply the copies and sum, forward and backward: a million pairs move
 gigabytes of memory, which takes most of the time. Compiled code reads each row in place.
 """
 

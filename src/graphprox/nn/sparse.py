@@ -69,7 +69,7 @@ class SparsePattern:
         Parameters
         ----------
         matrix : csr_array of shape (num_rows, num_columns)
-            Its values are ignored; the caller keeps them, in the same order.
+            Its values are ignored; the caller stores them, in the same order.
         device : device or str, default="cpu"
 
         Returns
@@ -283,7 +283,7 @@ class _Attention(Function):
         score_gradient = torch.cat([pattern.column_sums(logit_gradient), pattern.row_sums(logit_gradient)], 1)
         h_gradient = _map_heads(upstream, heads, lambda part, head: pattern.transposed_matmul(weights[:, head], part))
         h_gradient.addmm_(score_gradient, scorer.T)
-        scorer_gradient = (score_gradient.T @ h).T  # a tall, thin product is far slower the other way round
+        scorer_gradient = (score_gradient.T @ h).T  # the transposed product is much slower
         return None, None, h_gradient, scorer_gradient, logit_gradient if ctx.has_bias else None, None, None
 
 

@@ -10,13 +10,13 @@ import inspect
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from graphprox._utils.arrays import Features
-from graphprox._utils.options import NeighborCount, Options
+from graphprox._utils.options_model import NeighborCount, Options
 from graphprox._utils.progress import Progress
 from graphprox._utils.random import RandomState, check_seed
 from graphprox._utils.registry import Registry
@@ -28,7 +28,7 @@ from graphprox.views.cache import load_or_compute, ranking_key
 from graphprox.views.ranking import Ranking
 from graphprox.views.search import AUTO, rank
 
-Matrix = Features  # (num_nodes, n_columns), dense or CSR
+Matrix = Features  # (num_nodes, num_columns), dense or CSR
 Descriptor = Callable[..., Matrix]  # of graph, rng and options
 
 F = TypeVar("F", bound=Descriptor)
@@ -66,7 +66,12 @@ class ViewOptions(Options):
         return self
 
     def descriptor_options(self) -> dict[str, Any]:
-        """Return the options of the descriptor: all but ``k_min`` and ``k_max``."""
+        """Return the options of the descriptor: all but ``k_min`` and ``k_max``.
+
+        Returns
+        -------
+        dict of str to object
+        """
         return {name: getattr(self, name) for name in type(self).model_fields if name not in ("k_min", "k_max")}
 
 
@@ -104,6 +109,7 @@ def register_view(name: str, *, options: type[ViewOptions] = ViewOptions) -> Cal
         Name of the view in recipes and on the command line.
     options : type, default=ViewOptions
         Subclass of `ViewOptions` whose fields, other than k_min and k_max, are keyword arguments of the descriptor.
+        Unless its prefix is that of the view, a subclass with that prefix is used.
 
     Returns
     -------
@@ -119,17 +125,24 @@ def register_view(name: str, *, options: type[ViewOptions] = ViewOptions) -> Cal
     >>> VIEWS["two-hop"].summary  # doctest: +SKIP
     'Count the paths of length two between nodes.'
     """
-    if options is ViewOptions:
-        options = type("PlainViewOptions", (ViewOptions,), {"__module__": __name__})
-    if "prefix" not in vars(options):
-        options.prefix = f"views.{name}."
 
     def register(descriptor: F) -> F:
+        named = _derive_options(options, f"views.{name}.", descriptor)
         summary = (inspect.getdoc(descriptor) or "").partition("\n")[0]
-        VIEWS.add(name, View(name, descriptor, options, summary), definition=descriptor)
+        VIEWS.add(name, View(name, descriptor, named, summary), definition=descriptor)
         return descriptor
 
     return register
+
+
+def _derive_options(options: type[ViewOptions], prefix: str, descriptor: Descriptor) -> type[ViewOptions]:
+    """Return options whose messages have the prefix; a subclass is an attribute of the descriptor, for pickle."""
+    if options.prefix == prefix:
+        return options
+    place = {"__module__": descriptor.__module__, "__qualname__": f"{descriptor.__qualname__}.Options"}
+    derived = type(options.__name__, (options,), {**place, "__doc__": options.__doc__, "prefix": prefix})
+    cast("Any", descriptor).Options = derived
+    return derived
 
 
 def rank_view(
@@ -147,7 +160,8 @@ def rank_view(
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph or Dataset
+        The graph, or whatever else :func:`graphprox.check_graph` accepts.
     view : str or callable
         Name of a registered view, or a descriptor: a function ``(graph, rng, **options)`` that returns a matrix with a
         row per node.
@@ -205,7 +219,7 @@ def _complete_options(view: View, options: Mapping[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in known:
             raise ParameterError(
-                f"an option of the view {view.name!r} must be one of its own; got {name!r}: {did_you_mean(name, known)}"
+                f"an option of the view {view.name!r} must be known; got {name!r}: {did_you_mean(name, known)}"
                 if known
                 else f"the view {view.name!r} has no options; got {name!r}"
             )

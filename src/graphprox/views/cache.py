@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import GraphproxWarning, ParameterError, ReadError, WriteError
 from graphprox.graph.checksum import add_graph
 from graphprox.graph.graph import Graph
@@ -87,5 +88,7 @@ def load_or_compute(key: str, compute: Callable[[], Ranking], *, directory: str 
         path.parent.mkdir(parents=True, exist_ok=True)
         ranking.save(path)
     except (OSError, WriteError) as error:
-        warnings.warn(f"the ranking could not be cached: {reason(error)}", GraphproxWarning, stacklevel=2)
+        warnings.warn(
+            f"the ranking could not be cached: {reason(error)}", GraphproxWarning, stacklevel=find_stacklevel()
+        )
     return ranking

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphprox._utils.arrays import FloatArray, IntArray, freeze
+from graphprox._utils.arrays import FloatArray, IntArray, ReadOnlyArrays, freeze
 from graphprox.errors import ParameterError, ReadError
 from graphprox.io.files import atomic_write
 from graphprox.io.npy import NpzArrays, open_npz, wrap_read_errors
@@ -17,7 +17,7 @@ NO_NEIGHBOR = -1  # pads rows that have fewer than k_max neighbors
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Ranking:
+class Ranking(ReadOnlyArrays):
     """The most similar nodes of every node, most similar first.
 
     Parameters
@@ -90,7 +90,27 @@ class Ranking:
         return freeze(np.stack([source, chosen[listed].astype(np.int64)]))
 
     def save(self, path: str | Path) -> None:
-        """Write the ranking atomically to an npz file that `load` reads."""
+        """Write the ranking to an npz file, atomically.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write; an existing one is replaced.
+
+        Raises
+        ------
+        WriteError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "ranking.npz")
+        ...     Ranking([[1], [0]], [[0.9], [0.9]]).save(path)
+        ...     Ranking.load(path)
+        Ranking(2 nodes, 1 neighbors each, exact, recall 1.000)
+        """
         with atomic_write(Path(path)) as (temporary,), temporary.open("wb") as file:
             np.savez(
                 file,
@@ -102,7 +122,21 @@ class Ranking:
 
     @classmethod
     def load(cls, path: str | Path) -> Ranking:
-        """Read a ranking that `save` wrote; raise a `ReadError` if the file is damaged."""
+        """Read a ranking from a file that `save` has written.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Returns
+        -------
+        Ranking
+
+        Raises
+        ------
+        ReadError
+            If the file does not exist, is damaged or contains no ranking.
+        """
         with open_npz(Path(path)) as arrays:
             return _read_ranking(arrays)
 
@@ -111,7 +145,7 @@ class Ranking:
 
 
 def _read_ranking(arrays: NpzArrays) -> Ranking:
-    # np.load checks the CRC of a member only if it is read to its end, as whole arrays are.
+    # np.load checks the CRC of a member only if it is read completely, as whole arrays are.
     with wrap_read_errors(arrays.path, "npz"):
         neighbors, similarities, engine, recall = (
             arrays[name] for name in ("neighbors", "similarities", "engine", "recall")
@@ -142,11 +176,21 @@ def _validate(neighbors: NDArray[np.generic], similarities: FloatArray, recall: 
             f"neighbors must be node numbers between 0 and {len(neighbors) - 1}, or -1 for none; "
             f"got values between {neighbors.min()} and {neighbors.max()}"
         )
-    if not np.array_equal(neighbors != NO_NEIGHBOR, similarities > 0):
-        raise ParameterError("similarities must be positive where there is a neighbor and 0 where there is none")
-    if (similarities[:, 1:] > similarities[:, :-1]).any():
-        raise ParameterError("similarities must not increase along a row")
-    if (neighbors == np.arange(len(neighbors))[:, None]).any():
-        raise ParameterError("a node must not be its own neighbor")
+    if len(wrong := np.argwhere((neighbors != NO_NEIGHBOR) != (similarities > 0))):
+        at = tuple(wrong[0])
+        raise ParameterError(
+            "similarities must be positive where there is a neighbor and 0 where there is none; "
+            f"got {similarities[at]:g} for neighbor {neighbors[at]} of node {at[0]}"
+        )
+    if len(wrong := np.argwhere(similarities[:, 1:] > similarities[:, :-1])):
+        node, place = wrong[0]
+        low, high = similarities[node, place : place + 2]
+        raise ParameterError(
+            f"similarities must not increase along a row; node {node} has {low:g} before {high:g}: sort its neighbors"
+        )
+    if len(wrong := np.argwhere(neighbors == np.arange(len(neighbors))[:, None])):
+        raise ParameterError(
+            f"a node must not be its own neighbor; got node {wrong[0][0]} in its own row: leave it out"
+        )
     if not 0 <= recall <= 1:
         raise ParameterError(f"recall must be between 0 and 1; got {recall}")

@@ -73,10 +73,10 @@ def view_statistics(ranking: Ranking, graph: Graph, *, k: int | None = None) -> 
     return ViewStatistics(
         k=k,
         num_edges=edges.shape[1],
-        reciprocity=_share_contained(edges, edges[::-1], graph.num_nodes),
+        reciprocity=_contained_share(edges, edges[::-1], graph.num_nodes),
         max_in_degree=int(in_degree.max()),
         zero_in_degree=float((in_degree == 0).mean()),
-        overlap=_share_contained(edges, graph.to_undirected().edge_index, graph.num_nodes),
+        overlap=_contained_share(edges, graph.to_undirected().edge_index, graph.num_nodes),
         homophily=homophily_at(ranking, graph, k=k),
     )
 
@@ -95,7 +95,7 @@ def homophily_at(ranking: Ranking, graph: Graph, *, k: int) -> float | None:
     Returns
     -------
     float or None
-        Nodes of unknown class are left out; None if no edge is left.
+        Nodes of unknown class are ignored; None if no edge remains.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def _check_nodes(ranking: Ranking, graph: Graph) -> None:
         )
 
 
-def _share_contained(edges: IntArray, others: IntArray, num_nodes: int) -> float:
+def _contained_share(edges: IntArray, others: IntArray, num_nodes: int) -> float:
     """Return the share of edges that are among others."""
     if not edges.shape[1]:
         return 0.0

@@ -1,4 +1,4 @@
-"""The topology view: nodes whose surroundings have the same shape, however far apart they are.
+"""The topology view: nodes with similar local structure, however far apart they are.
 
 The Weisfeiler-Lehman kernel compares the subgraph around every node with those around a few landmarks, and Nyström's
 method turns the result into vectors whose inner products approximate the full kernel: Algorithm 1 of the paper.
@@ -14,10 +14,12 @@ from threadpoolctl import threadpool_limits
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.checks import check_integer, check_tolerance
-from graphprox._utils.options import Amount, Iterations, WalkBias
+from graphprox._utils.options_model import Amount, Iterations, WalkBias
 from graphprox._utils.progress import Progress
 from graphprox.graph.graph import Graph
 from graphprox.views.base import ViewOptions, register_view
+
+SubgraphKind = Literal["walks", "egonet"]
 
 
 class TopologyOptions(ViewOptions):
@@ -45,7 +47,7 @@ class TopologyOptions(ViewOptions):
 
     prefix: ClassVar[str] = "views.topology."
 
-    subgraphs: Literal["walks", "egonet"] = "walks"
+    subgraphs: SubgraphKind = "walks"
     num_walks: Amount = 30
     walk_length: Amount = 10
     p: WalkBias = 1.0
@@ -56,20 +58,23 @@ class TopologyOptions(ViewOptions):
     normalize: StrictBool = False
 
 
+DEFAULTS = TopologyOptions()
+
+
 @register_view("topology", options=TopologyOptions)
 def topology_descriptor(
     graph: Graph,
     rng: Generator,
     *,
-    subgraphs: str = "walks",
-    num_walks: int = 30,
-    walk_length: int = 10,
-    p: float = 1.0,
-    q: float = 1.0,
-    hops: int = 2,
-    iterations: int = 3,
-    num_landmarks: int = 200,
-    normalize: bool = False,
+    subgraphs: str = DEFAULTS.subgraphs,
+    num_walks: int = DEFAULTS.num_walks,
+    walk_length: int = DEFAULTS.walk_length,
+    p: float = DEFAULTS.p,
+    q: float = DEFAULTS.q,
+    hops: int = DEFAULTS.hops,
+    iterations: int = DEFAULTS.iterations,
+    num_landmarks: int = DEFAULTS.num_landmarks,
+    normalize: bool = DEFAULTS.normalize,
     exact: bool = False,
     tolerance: float = 1e-10,
     progress: Progress | None = None,
@@ -102,7 +107,7 @@ def topology_descriptor(
         Number of random nodes with which all nodes are compared. If the graph has no more nodes than that, every node
         is a landmark and the inner products of the vectors are the kernel itself.
     normalize : bool, default=False
-        Whether to normalize the kernel, so that the kernel of each subgraph with itself is 1, whatever its size.
+        Whether to normalize the kernel, so that the kernel of each subgraph with itself is 1, independent of its size.
     exact : bool, default=False
         Whether to use every node as a landmark.
     tolerance : float, default=1e-10

@@ -1,3 +1,8 @@
+"""Registered encoders and their options.
+
+Covers graphprox.nn._naming.
+"""
+
 from __future__ import annotations
 
 import pickle
@@ -7,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from graphprox._utils.options import PositiveInt
+from graphprox._utils.options_model import PositiveInt
 from graphprox.errors import ParameterError
 from graphprox.nn.encoders import ENCODERS, ConvolutionEncoder, Encoder, EncoderOptions, register_encoder
 from graphprox.nn.encoders.gat import GATOptions
@@ -18,7 +23,7 @@ BUILT_IN = ("gat", "gcn", "gin", "mlp", "sage")
 
 
 class SumOptions(EncoderOptions):
-    """Options with a field of their own and no name."""
+    """Options with an additional field and without a name."""
 
     hops: PositiveInt = 1
 
@@ -42,13 +47,13 @@ class SumEncoder(Encoder):
 
 
 class PlainEncoder(ConvolutionEncoder):
-    """Stack of convolutions without options of its own."""
+    """Stack of convolutions without further options."""
 
     convolution = GCNConv
 
 
 @pytest.fixture
-def registered(monkeypatch):
+def registered_encoders(monkeypatch):
     """Both encoders of this module, registered for one test."""
     monkeypatch.setattr(ENCODERS, "_entries", dict(ENCODERS.items()))
     for encoder in (SumEncoder, PlainEncoder):
@@ -70,33 +75,33 @@ def test_default_name_of_options_is_that_of_the_encoder(name):
         ENCODERS[name].Options(name="other")
 
 
-def test_unknown_encoder_is_refused_with_a_suggestion():
-    with pytest.raises(ParameterError, match="encoder must be a registered one; got 'sagee'"):
+def test_unknown_encoder_is_rejected_with_a_suggestion():
+    with pytest.raises(ParameterError, match="encoder must be registered; got 'sagee'"):
         ENCODERS.lookup("sagee")
 
 
-def test_registered_options_get_the_name_of_the_encoder(registered):
-    for name, encoder in zip(("sum", "plain"), registered, strict=True):
+def test_registered_options_get_the_name_of_the_encoder(registered_encoders):
+    for name, encoder in zip(("sum", "plain"), registered_encoders, strict=True):
         assert ENCODERS[name] is encoder
         assert encoder.Options().name == name
-    assert issubclass(registered[0].Options, SumOptions)
-    assert registered[0].Options(hops=3).hops == 3
+    assert issubclass(registered_encoders[0].Options, SumOptions)
+    assert registered_encoders[0].Options(hops=3).hops == 3
     assert EncoderOptions().name == ""
 
 
-def test_registered_options_can_be_pickled(registered):
-    for encoder in registered:
+def test_registered_options_can_be_pickled(registered_encoders):
+    for encoder in registered_encoders:
         options = encoder.Options(n_components=4)
         assert pickle.loads(pickle.dumps(options)) == options
 
 
-def test_name_of_a_registered_encoder_is_taken(registered):
+def test_name_of_a_registered_encoder_is_taken(registered_encoders):
     with pytest.raises(ParameterError, match="must be unique; 'gcn' is taken by"):
         register_encoder("gcn")(SumEncoder)
 
 
-def test_encoder_needs_only_project_and_forward(registered):
-    encoder_type = registered[0]
+def test_encoder_needs_only_project_and_forward(registered_encoders):
+    encoder_type = registered_encoders[0]
     options = encoder_type.Options(n_components=4, hops=2)
     encoder = encoder_type(3, options, generator=torch.Generator().manual_seed(0))
     assert encoder.n_components == 4
@@ -107,18 +112,6 @@ def test_encoder_needs_only_project_and_forward(registered):
 
 
 # -- options --------------------------------------------------------------------------------------------------------
-
-
-def test_options_have_documented_defaults():
-    assert GCNOptions().model_dump() == {
-        "name": "gcn",
-        "n_components": 512,
-        "hidden_channels": None,
-        "num_layers": 2,
-        "activation": "prelu",
-        "residual": False,
-        "jumping": "last",
-    }
 
 
 @pytest.mark.parametrize(
@@ -136,7 +129,7 @@ def test_options_have_documented_defaults():
         ),
     ],
 )
-def test_invalid_options_are_refused(options, message):
+def test_invalid_options_are_rejected(options, message):
     with pytest.raises(ParameterError) as error:
         GCNOptions(**options)
     assert str(error.value) == message
@@ -170,3 +163,9 @@ def test_shortcuts_have_weights_only_where_channels_differ():
 def test_concatenated_layers_add_up_to_n_components():
     assert make_gcn(hidden_channels=20, jumping="concat").n_components == 52
     assert make_gcn(hidden_channels=20).n_components == 12
+
+
+def test_hidden_layers_have_n_components_channels_by_default():
+    default, explicit = make_gcn(), make_gcn(hidden_channels=12)
+    assert [each.shape for each in default.parameters()] == [each.shape for each in explicit.parameters()]
+    assert default.n_components == explicit.n_components == 12

@@ -87,7 +87,7 @@ def step(num_nodes, degree, heads):
     gat.propagate(gat.project(torch.ones(num_nodes, 8).mm), edges).square().sum().backward()
 
 for heads in (1, 4):
-    step(50, 3, heads)  # memory that the first call allocates once does not count
+    step(50, 3, heads)  # memory that the first call allocates once is not measured
     Path("/proc/self/clear_refs").write_text("5")
     before = peak()
     step(2000, 100, heads)

@@ -7,7 +7,7 @@ from graphprox.nn.convolution import in_neighbor_matrix
 from graphprox.nn.encoders.sage import SAGEConv
 
 
-def test_node_without_in_neighbors_keeps_its_own_half():
+def test_output_of_a_node_without_in_neighbors_is_its_own_half():
     convolution = SAGEConv(24, 16, generator=torch.Generator().manual_seed(0))
     projected = torch.randn(3, 32)
     edges = convolution.prepare_edges(in_neighbor_matrix(np.array([[0], [1]]), None, 3))

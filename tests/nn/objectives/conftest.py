@@ -1,4 +1,4 @@
-"""What the tests of objectives share: random views, comparison of gradients, and a record of tensor operations."""
+"""Fixtures of the tests of objectives: random views, comparison of gradients, and a record of tensor operations."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import pickle
 import pytest
 import torch
 
-from graphprox._utils.options import PositiveFloat
+from graphprox._utils.options_model import PositiveFloat
 from graphprox.errors import ParameterError
 from graphprox.nn.objectives import OBJECTIVES, ObjectiveOptions, register_objective
 
@@ -14,7 +14,7 @@ BUILT_IN = ("channel", "node")
 
 
 class DistanceOptions(ObjectiveOptions):
-    """Options with a field of their own and no name."""
+    """Options with an additional field and without a name."""
 
     power: PositiveFloat = 2.0
 
@@ -32,7 +32,7 @@ def negative_product(a, b):
 
 
 @pytest.fixture
-def registered(monkeypatch):
+def registered_objectives(monkeypatch):
     """Both objectives of this module, registered for one test."""
     monkeypatch.setattr(OBJECTIVES, "_entries", dict(OBJECTIVES.items()))
     assert register_objective("distance", options=DistanceOptions)(distance) is distance
@@ -59,38 +59,38 @@ def test_options_and_function_have_the_same_defaults(name):
     assert objective.options().model_dump(exclude={"name"}) == defaults
 
 
-def test_options_are_passed_to_the_function(registered):
-    objective, _ = registered
+def test_options_are_passed_to_the_function(registered_objectives):
+    objective, _ = registered_objectives
     a, b = torch.zeros(2, 2), torch.full((2, 2), 3.0)
     assert objective(a, b, objective.options()).item() == 9
     assert objective(a, b, objective.options(power=1.0)).item() == 3
 
 
-def test_registered_options_get_the_name_of_the_objective(registered):
-    for name, objective in zip(("distance", "product"), registered, strict=True):
+def test_registered_options_get_the_name_of_the_objective(registered_objectives):
+    for name, objective in zip(("distance", "product"), registered_objectives, strict=True):
         assert objective.name == objective.options().name == name
-    assert issubclass(registered[0].options, DistanceOptions)
-    assert [objective.summary for objective in registered] == ["Compute the mean distance of two views.", ""]
+    assert issubclass(registered_objectives[0].options, DistanceOptions)
+    assert [objective.summary for objective in registered_objectives] == ["Compute the mean distance of two views.", ""]
 
 
-def test_registered_options_can_be_pickled(registered):
-    for objective in registered:
+def test_registered_options_can_be_pickled(registered_objectives):
+    for objective in registered_objectives:
         options = objective.options()
         assert pickle.loads(pickle.dumps(options)) == options
 
 
-def test_name_of_a_registered_objective_is_taken(registered):
+def test_name_of_a_registered_objective_is_taken(registered_objectives):
     with pytest.raises(ParameterError, match=r"must be unique; 'channel' is taken by .*channel_contrast"):
         register_objective("channel")(negative_product)
 
 
-def test_function_can_be_registered_again_under_its_name(registered):
+def test_function_can_be_registered_again_under_its_name(registered_objectives):
     register_objective("distance", options=DistanceOptions)(distance)
     assert OBJECTIVES["distance"].function is distance
 
 
-def test_unknown_objective_is_refused():
-    with pytest.raises(ParameterError, match="objective must be a registered one; got 'chanel'"):
+def test_unknown_objective_is_rejected():
+    with pytest.raises(ParameterError, match="objective must be registered; got 'chanel'"):
         OBJECTIVES.lookup("chanel")
 
 
@@ -102,7 +102,7 @@ def test_unknown_objective_is_refused():
     ],
 )
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_invalid_options_are_refused(name, options, message):
+def test_invalid_options_are_rejected(name, options, message):
     with pytest.raises(ParameterError) as error:
         OBJECTIVES[name].options(**options)
     assert str(error.value) == message

@@ -43,7 +43,7 @@ def test_records_of_other_settings_are_unused(records, make):
     assert findings.unused[0] == ("CiteSeer", "ft-gcl", 0)
 
 
-def test_data_set_that_is_only_explained_is_shown(records, make):
+def test_data_set_that_was_not_run_is_shown_with_its_reason(records, make):
     findings = records.keep(make(not_run={"Reddit": "too large"}))
     assert findings.datasets == ("Cora", "CiteSeer", "Reddit")
     assert [findings.is_run(dataset) for dataset in findings.datasets] == [True, True, False]
@@ -168,7 +168,13 @@ def test_only_measured_rows_are_ranked(records, make, paper):
         return None if trial.row_name == "ft-gcl" and trial.dataset == "Cora" else constant(means)(trial)
 
     columns = percent_columns(records.keep(make(rows=ROWS), figures), paper)
-    assert [cell.rank for cell in columns["Cora", "accuracy"]] == [0, 2, 1, 0, 0]  # DGI's 83.61 does not compete
+    assert [cell.rank for cell in columns["Cora", "accuracy"]] == [
+        0,
+        2,
+        1,
+        0,
+        0,
+    ]  # the paper's 83.61 of DGI is not ranked
     assert [cell.rank for cell in columns["CiteSeer", "accuracy"]] == [0, 0, 2, 1, 0]
 
 
@@ -216,7 +222,7 @@ def test_record_without_the_metric_is_an_error(records, make, paper):
         percent_columns(findings, paper)
 
 
-def test_homophily_is_a_fraction_beside_the_reported_one(records, of_each_kind, paper):
+def test_homophily_is_a_fraction_compared_with_the_reported_one(records, of_each_kind, paper):
     experiment = next(each for each in of_each_kind if each.name == "homophily")
     columns = homophily_columns(records.keep(experiment), paper)
     (graph,) = columns["Texas", "graph"]

@@ -41,7 +41,7 @@ def test_file_has_all_tables_of_the_paper():
         (("link_prediction", "FT-GCL", "Cora", "accuracy"), None),
     ],
 )
-def test_figures_are_as_printed(names, figure):
+def test_figures_equal_those_of_the_paper(names, figure):
     assert Paper.read(FILE).figure(*names) == figure
 
 

@@ -16,7 +16,7 @@ from pydantic import Field, StrictBool, model_validator
 from torch import Generator, Tensor, nn
 
 from graphprox._utils.arrays import FloatArray, IntArray
-from graphprox._utils.options import Options, PositiveInt, Text
+from graphprox._utils.options_model import Options, PositiveInt, Text
 from graphprox._utils.registry import Registry
 from graphprox.errors import ParameterError
 from graphprox.nn._naming import derive_named_options
@@ -26,7 +26,7 @@ from graphprox.nn.features import FeatureMatrix
 
 
 class EncoderOptions(Options):
-    """Options of all encoders; an encoder with more of its own declares a subclass.
+    """Options of all encoders; an encoder with further options declares a subclass.
 
     Parameters
     ----------
@@ -44,6 +44,7 @@ class EncoderOptions(Options):
         Whether the input of a layer is added to its output, from the second layer on.
     jumping : {"last", "concat", "max"}, default="last"
         How the outputs of the layers are combined: only the last one, all concatenated, or the maximum per channel.
+        Concatenated, the embedding has the channels of all layers, more than ``n_components`` if there are several.
 
     Examples
     --------
@@ -183,7 +184,7 @@ def register_encoder(name: str) -> Callable[[EncoderClass], EncoderClass]:
     ----------
     name : str
         Name in recipes and on the command line. If ``name`` is not the default of that field of the class's
-        ``Options``, these are replaced by a subclass where it is.
+        ``Options``, they are replaced by a subclass with that default.
 
     Returns
     -------
@@ -287,14 +288,14 @@ class ConvolutionEncoder(Encoder):
         num_nodes: int,
         device: torch.device | str = "cpu",
     ) -> Edges:
-        """Prepare edges as the convolution propagates along them; see :meth:`Encoder.prepare_edges`."""
+        """Prepare edges for the convolution; see :meth:`Encoder.prepare_edges`."""
         return self._first.prepare_edges(in_neighbor_matrix(edge_index, edge_weight, num_nodes), device)
 
     def project(self, features: FeatureMatrix, kept: Tensor | None = None) -> Tensor:
         """Return the projection of the first layer; see :meth:`Encoder.project`."""
         if kept is None:
             return self._first.project(features.matmul)
-        # Masking columns of X is masking rows of the weight, which is smaller and never sparse.
+        # Masking columns of X equals masking rows of the weight, which is smaller and never sparse.
         return self._first.project(lambda weight: features.matmul(weight * kept[:, None]))
 
     def forward(self, projected: Tensor, edges: Edges) -> Tensor:

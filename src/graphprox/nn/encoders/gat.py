@@ -12,7 +12,7 @@ from pydantic import model_validator
 from torch import Generator, Tensor, nn
 from torch.nn import functional
 
-from graphprox._utils.options import PositiveInt
+from graphprox._utils.options_model import PositiveInt
 from graphprox.errors import ParameterError
 from graphprox.nn.convolution import Convolution, Edges, glorot
 from graphprox.nn.encoders.base import ConvolutionEncoder, EncoderOptions, register_encoder

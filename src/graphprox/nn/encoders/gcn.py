@@ -24,7 +24,7 @@ class GCNConv(Convolution):
         """
         rows = row_indices(neighbors)
         missing = np.ones(neighbors.shape[0], np.float32)
-        missing[rows[rows == neighbors.indices]] = 0  # an explicit self-loop of weight 0 counts as one, as in PyG
+        missing[rows[rows == neighbors.indices]] = 0  # an explicit self-loop of weight 0 is a self-loop, as in PyG
         looped = sp.csr_array(neighbors + sp.diags_array(missing))
         scale = sp.diags_array(invert_positive(np.sqrt(looped.sum(axis=1))))
         return sp.csr_array(scale @ looped @ scale)

@@ -11,13 +11,13 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from torch import Tensor
 
-from graphprox._utils.options import Options, Text
+from graphprox._utils.options_model import Options, Text
 from graphprox._utils.registry import Registry
 from graphprox.nn._naming import derive_named_options
 
 
 class ObjectiveOptions(Options):
-    """Options of an objective; its own are declared by a subclass.
+    """Options of an objective, declared by a subclass.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class ObjectiveOptions(Options):
     Attributes
     ----------
     min_channels : int
-        Number of channels that the objective needs at least.
+        Minimum number of channels.
     """
 
     prefix: ClassVar[str] = "objective."
@@ -102,7 +102,7 @@ def register_objective(
     name : str
         Name in recipes and on the command line.
     options : type of ObjectiveOptions
-        Options of the function. If ``name`` is not the default of that field, a subclass where it is takes their place.
+        Options of the function. If ``name`` is not the default of that field, a subclass with that default is used.
 
     Returns
     -------

@@ -9,7 +9,7 @@ import torch
 from pydantic import StrictBool
 from torch import Tensor
 
-from graphprox._utils.options import PositiveFloat
+from graphprox._utils.options_model import PositiveFloat
 from graphprox.errors import ParameterError
 from graphprox.nn.objectives._contrast import check_count, check_temperature, check_views, inverse_norms
 from graphprox.nn.objectives.base import ObjectiveOptions, register_objective

@@ -1,4 +1,4 @@
-"""Node contrast: each node of a view against the nodes of the other view, and optionally of its own."""
+"""Node contrast: each node of a view against the nodes of the other view, and optionally of the same view."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import StrictBool
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from graphprox._utils.options import PositiveFloat
+from graphprox._utils.options_model import PositiveFloat
 from graphprox.errors import ParameterError
 from graphprox.nn.objectives._contrast import check_count, check_temperature, check_views, inverse_norms
 from graphprox.nn.objectives.base import ObjectiveOptions, register_objective
@@ -53,7 +53,7 @@ def node_contrast(
     intra_view: bool = False,
     block_size: int = 1024,
 ) -> Tensor:
-    """Contrast each node of a view with all nodes of the other, and optionally of its own.
+    """Contrast each node of a view with all nodes of the other, and optionally of the same view.
 
     Without ``intra_view`` it equals the channel contrast of the transposed views. With ``intra_view`` and
     ``positives_in_denominator`` it is twice the loss of GRACE, which averages the two directions that are summed here.
@@ -97,7 +97,7 @@ def node_contrast(
         block_size=block_size,
         intra_view=intra_view,
         positives=positives_in_denominator,
-        # The other half of the exponents is left for the sum over pairs, so that it neither overflows nor underflows.
+        # The other half of the exponents is reserved for the sum over pairs, which neither overflows nor underflows.
         has_small_exponents=1 / temperature <= math.log(torch.finfo(a.dtype).max) / 2,
     )
     # Both sides are divided by the root of the temperature, so that the product of two rows is their similarity.
@@ -120,7 +120,7 @@ class _Tile(NamedTuple):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether it lies on the diagonal of the matrix, so that its columns repeat its rows."""
+        """Whether it is on the diagonal of the matrix, so that its columns repeat its rows."""
         return self.rows == self.columns
 
 
@@ -148,7 +148,7 @@ class _Pairs:
 
 
 class _LogDenominators(torch.autograd.Function):
-    """Sum of the logarithms of the denominators of all rows; only one logarithm per row is kept for backward."""
+    """Sum of the logarithms of the denominators of all rows; only one logarithm per row is stored for backward."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, pairs: _Pairs) -> Tensor:

@@ -1,4 +1,4 @@
-"""Adjacency: the neighbor lists of a graph, as compiled walks and subgraphs read them.
+"""Adjacency: the neighbor lists of a graph, the input of compiled walks and subgraphs.
 
 Directions and self-loops are ignored. Weights determine only how likely a walk takes an edge: an edge of weight zero
 is part of every subgraph that contains both ends, but no walk takes it, unless all edges of the node have weight zero,
@@ -28,12 +28,12 @@ class Adjacency(NamedTuple):
     """
 
     start: IntArray  # (num_nodes + 1,)
-    neighbor: Int32Array  # (n_entries,)
+    neighbor: Int32Array  # (num_entries,)
     above_start: IntArray  # (num_nodes + 1,)
-    above: Int32Array  # (n_entries / 2,)
-    share: Float32Array  # (n_entries,) of the total weight of the row; or empty
-    keep: Float32Array  # (n_entries,) or empty
-    other: Int32Array  # (n_entries,) position in the row; or empty
+    above: Int32Array  # (num_entries / 2,)
+    share: Float32Array  # (num_entries,) of the total weight of the row; or empty
+    keep: Float32Array  # (num_entries,) or empty
+    other: Int32Array  # (num_entries,) position in the row; or empty
 
 
 def to_adjacency(graph: Graph) -> Adjacency:
@@ -65,7 +65,7 @@ def _row_starts(source: Int32Array, num_nodes: int) -> tuple[IntArray, Int32Arra
 
 @njit
 def build_alias_table(start: IntArray, weight: Float32Array) -> tuple[Float32Array, Float32Array, Int32Array]:
-    """Return the alias table of each row by Vose's method: share, keep and other, (n_entries,) each."""
+    """Return the alias table of each row by Vose's method: share, keep and other, (num_entries,) each."""
     share = np.empty(len(weight), np.float32)
     keep = np.ones(len(weight), np.float32)
     other = np.zeros(len(weight), np.int32)
@@ -94,7 +94,7 @@ def _normalize_weights(weight: Float32Array, share: Float32Array, level: Float64
 
 @njit
 def _fill_alias_row(level: Float64Array, order: Int32Array, keep: Float32Array, other: Int32Array) -> None:
-    """Fill up each entry whose level is below 1 from one whose level is above; the levels are overwritten."""
+    """Fill each entry whose level is below 1 from one whose level is above; the levels are overwritten."""
     # Two stacks in one array: low entries at its front, high ones at its back.
     low, high = 0, len(keep)
     for at in range(len(keep)):

@@ -21,7 +21,7 @@ BLOCK_ENTRIES = 1 << 21  # of the kernel in memory at a time: 16 MiB
 
 
 def sample_landmarks(num_nodes: int, num_landmarks: int, rng: Generator) -> IntArray:
-    """Return the nodes that are landmarks, ascending; all nodes if there are no more than requested."""
+    """Return the nodes that are landmarks, ascending; all nodes if there are at most as many as requested."""
     count = min(num_nodes, num_landmarks)
     if count > MAX_LANDMARKS:
         raise ParameterError(
@@ -41,7 +41,7 @@ class LandmarkKernel:
     sampler: Sampler
     iterations: int
     landmarks: Landmarks
-    scale: Float64Array | None  # (n_landmarks,) by which a normalized kernel is divided
+    scale: Float64Array | None  # (num_landmarks,) by which a normalized kernel is divided
 
     @classmethod
     def build(
@@ -53,7 +53,7 @@ class LandmarkKernel:
         return cls(adjacency, sampler, iterations, landmarks, None if own is None else np.sqrt(own))
 
     def compute_rows(self, nodes: IntArray) -> tuple[Float64Array, UInt64Array]:
-        """Return the kernel of each node with each landmark, (n_nodes, n_landmarks), and a hash of each row."""
+        """Return the kernel of each node with each landmark, (num_nodes, num_landmarks), and a hash of each row."""
         rows = compute_kernel(self.adjacency, self.sampler, self.iterations, self.landmarks, nodes)
         if self.scale is not None:
             rows.kernel[:] /= np.sqrt(rows.own)[:, None] * self.scale
@@ -63,18 +63,18 @@ class LandmarkKernel:
 def compute_projection(kernel: Float64Array, *, tolerance: float) -> Float64Array:
     """Return the matrix U S^(-1/2) of the kernel among landmarks.
 
-    The paper also multiplies by V', a rotation that changes no inner product; without it, discarded eigenvectors take
-    no space. They are discarded, as dividing by the root of an eigenvalue near zero would amplify its rounding error.
+    The paper also multiplies by V', a rotation that preserves inner products; without it, discarded eigenvectors need
+    no memory. They are discarded, as dividing by the root of an eigenvalue near zero would amplify rounding errors.
 
     Parameters
     ----------
-    kernel : ndarray of shape (n_landmarks, n_landmarks)
+    kernel : ndarray of shape (num_landmarks, num_landmarks)
     tolerance : float
         Eigenvectors are discarded if their eigenvalue is below ``tolerance`` times the largest.
 
     Returns
     -------
-    ndarray of shape (n_landmarks, rank)
+    ndarray of shape (num_landmarks, rank)
 
     Examples
     --------

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.random import Generator
 
 from graphprox._utils.arrays import IntArray
-from graphprox._utils.checks import check_bias, check_integer, random_seed_from
+from graphprox._utils.checks import check_bias, check_integer, sample_seed
 from graphprox._utils.hashing import GOLDEN, stream, uniform
 from graphprox._utils.numba_helpers import Float32Array, Int32Array, UInt64Array, njit, run_in_parallel
 from graphprox.graph.graph import Graph
 from graphprox.views.local_structure.adjacency import Adjacency, to_adjacency
 
 NO_NODE = -1  # the previous node of a walk that has just started
-MAX_TRIES = 32  # rejections after which all neighbors are weighed: slow at a hub, but it terminates
+MAX_TRIES = 32  # rejections after which all neighbors are enumerated: slow at a hub, but it terminates
 
 
 def random_walks(
@@ -65,7 +65,7 @@ def random_walks(
     check_integer(num_walks=num_walks, walk_length=walk_length)
     check_bias(p=p, q=q)
     walks = np.empty((graph.num_nodes, num_walks, walk_length + 1), np.int32)
-    fill = partial(_fill_walks, to_adjacency(graph), float(p), float(q), random_seed_from(rng), walks)
+    fill = partial(_fill_walks, to_adjacency(graph), float(p), float(q), sample_seed(rng), walks)
     run_in_parallel(fill, graph.num_nodes)
     return walks
 
@@ -167,11 +167,11 @@ def _sample_second_order(
         if accepted:
             return there, state + GOLDEN
     state += GOLDEN
-    return _sample_by_weighing(start, neighbor, share, back, away, previous, current, state), state + GOLDEN
+    return _sample_by_enumeration(start, neighbor, share, back, away, previous, current, state), state + GOLDEN
 
 
 @njit
-def _sample_by_weighing(
+def _sample_by_enumeration(
     start: IntArray,
     neighbor: Int32Array,
     share: Float32Array,
@@ -181,7 +181,7 @@ def _sample_by_weighing(
     current: int,
     state: np.uint64,
 ) -> int:
-    """Return a neighbor from the same distribution, by weighing every one."""
+    """Return a neighbor from the same distribution, by computing the weight of each."""
     begin, end = start[current], start[current + 1]
     weight = np.empty(end - begin, np.float64)
     for at in range(begin, end):

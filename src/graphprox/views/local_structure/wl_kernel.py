@@ -40,7 +40,7 @@ class Landmarks(NamedTuple):
     one occurs ``times[e]`` times in landmark ``landmark[e]`` for e from ``start[i]`` to ``start[i + 1] - 1``.
     """
 
-    common: Float64Array  # (n_common, n_landmarks)
+    common: Float64Array  # (n_common, num_landmarks)
     key: UInt64Array  # (n_slots,)
     label: Int32Array  # (n_slots,)
     start: IntArray  # (n_labels + 1,)
@@ -51,9 +51,9 @@ class Landmarks(NamedTuple):
 class KernelRows(NamedTuple):
     """The kernel between the subgraphs of some nodes and the landmarks."""
 
-    kernel: Float64Array  # (n_nodes, n_landmarks) integers
-    own: Float64Array  # (n_nodes,) the kernel of each subgraph with itself
-    fingerprint: UInt64Array  # (n_nodes,) a hash of both
+    kernel: Float64Array  # (num_nodes, num_landmarks) integers
+    own: Float64Array  # (num_nodes,) the kernel of each subgraph with itself
+    fingerprint: UInt64Array  # (num_nodes,) a hash of both
 
 
 # -- landmarks and kernel -------------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def _fill_rows(
 
 @njit
 def _accumulate(landmarks: Landmarks, label: UInt64Array, times: Int32Array, kernel: Float64Array) -> float:
-    """Add the contribution of each label to the kernel, (n_landmarks,); return the kernel with itself."""
+    """Add the contribution of each label to the kernel, (num_landmarks,); return the kernel with itself."""
     own = 0.0
     for each in range(len(label)):
         count = np.float64(times[each])

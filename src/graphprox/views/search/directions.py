@@ -1,6 +1,6 @@
 """Directions: the distinct unit vectors among the rows of a matrix, which is all that cosine similarity depends on.
 
-Many nodes share a topology vector, and some share all their words. Each direction is searched once, and the result
+Many nodes share a topology vector, and some have the same words. Each direction is searched once, and the result
 holds for all nodes that have it.
 """
 
@@ -26,7 +26,7 @@ class Directions:
 
     Parameters
     ----------
-    unit : ndarray or csr_array of shape (n_directions, n_columns)
+    unit : ndarray or csr_array of shape (n_directions, num_columns)
         Rows of length 1, dense or sparse as the matrix was.
     members : ndarray of shape (n_members,)
         Nodes ordered by direction; those of direction i are ``members[start[i]:start[i + 1]]``. Nodes whose row is
@@ -58,7 +58,7 @@ def find_directions(matrix: MatrixLike) -> Directions:
 
     Parameters
     ----------
-    matrix : array-like or sparse matrix of shape (num_nodes, n_columns)
+    matrix : array-like or sparse matrix of shape (num_nodes, num_columns)
 
     Returns
     -------

@@ -35,7 +35,7 @@ SKETCH_COLUMNS = 512
 BLOCK_ROWS = 65_536
 
 Engine = Callable[[Directions, int, int], Iterator[Candidates]]  # of directions, k and seed
-Proposal = Callable[[slice], NDArray[Any]]  # rows -> (n_rows, any width) proposed rows, -1 for none
+Proposal = Callable[[slice], NDArray[Any]]  # rows -> (n_rows, num_proposed) proposed rows, -1 for none
 
 
 def search_exact(directions: Directions, k: int, _seed: int) -> Iterator[Candidates]:
@@ -52,7 +52,7 @@ def search_nn_descent(directions: Directions, k: int, seed: int) -> Iterator[Can
 
 
 def search_hnsw(directions: Directions, k: int, seed: int) -> Iterator[Candidates]:
-    """Search by faiss's navigable small worlds: high recall, and slow to build, as only one thread can be used."""
+    """Search by faiss's HNSW graphs: high recall, and slow to build, as only one thread can be used."""
     import faiss
 
     unit = _to_dense(directions, seed)
@@ -129,9 +129,13 @@ def _to_dense(directions: Directions, seed: int) -> FloatArray:
     return sketch
 
 
-def _query_index(directions: Directions, index: Any, rows: NDArray[Any], k: int, width: int) -> Iterator[Candidates]:
+def _query_index(
+    directions: Directions, index: Any, rows: NDArray[Any], k: int, num_proposed: int
+) -> Iterator[Candidates]:
     """Return the candidates that a faiss index proposes for its own rows."""
-    return _score_proposals(directions, k, lambda block: index.search(rows[block], min(width, len(directions)))[1])
+    return _score_proposals(
+        directions, k, lambda block: index.search(rows[block], min(num_proposed, len(directions)))[1]
+    )
 
 
 def _score_proposals(directions: Directions, k: int, propose: Proposal) -> Iterator[Candidates]:

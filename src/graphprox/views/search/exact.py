@@ -102,7 +102,7 @@ def estimate_exact_cost(unit: Features) -> float:
 
 
 def _csr_arrays(matrix: Any) -> tuple[Any, ...]:
-    """Return the arrays of a CSR (or CSC) matrix as compiled loops take them: indptr, indices, data."""
+    """Return the arrays of a CSR (or CSC) matrix for compiled loops: indptr, indices, data."""
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False), matrix.data
 
 

@@ -1,7 +1,7 @@
 """Compiled inner loops of the neighbor search; imported only when a search runs, as importing numba takes a second.
 
 Functions that take ``begin`` and ``end`` work on that range of rows, so that `run_in_parallel` can divide the rows
-among threads. What is written for a row depends on no other row, so results do not depend on the number of threads.
+among threads. The output of a row does not depend on other rows, so results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -309,7 +309,7 @@ def _sample_without_replacement(total: int, count: int, state: Any) -> IntArray:
     Only swapped places are stored, so the cost depends on ``count`` and not on ``total``.
     """
     picks = np.empty(count, np.int64)
-    swapped = np.empty(count, np.int64)  # what later draws find at the place that the i-th draw took
+    swapped = np.empty(count, np.int64)  # the value that later samples find at the i-th sampled place
     taken = np.empty(count, np.int64)
     for each in range(count):
         at = each + np.int64(mix(state) % np.uint64(total - each))

@@ -13,6 +13,7 @@ from graphprox._utils.arrays import FloatArray, MatrixLike
 from graphprox._utils.checks import check_integer
 from graphprox._utils.progress import Progress
 from graphprox._utils.random import RandomState, check_seed
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import LowRecallWarning
 from graphprox.views.ranking import NO_NEIGHBOR, Ranking
 from graphprox.views.search.directions import Directions, find_directions
@@ -39,7 +40,7 @@ def rank(
 
     Parameters
     ----------
-    matrix : array-like or sparse matrix of shape (num_nodes, n_columns)
+    matrix : array-like or sparse matrix of shape (num_nodes, num_columns)
     k_max : int, default=10
         Number of neighbors per row.
     random_state : int, RandomState, Generator or None, default=0
@@ -77,7 +78,7 @@ def rank(
             f"the approximate search found {recall:.0%} of the nearest neighbors on a sample of rows; "
             'engine="exact" finds all of them but is slower',
             LowRecallWarning,
-            stacklevel=2,
+            stacklevel=find_stacklevel(),
         )
     return Ranking(neighbors, similarities, engine=name, recall=recall)
 
@@ -108,7 +109,7 @@ def _place_neighbors(
 def _estimate_recall(directions: Directions, similarities: FloatArray, *, seed: int) -> float:
     """Return the share of the nearest neighbors that were found, on a sample of nodes.
 
-    A neighbor counts if it is as similar as the last of the exact ones: ties are interchangeable.
+    A neighbor is correct if it is as similar as the last of the exact ones: ties are interchangeable.
     """
     if not len(directions.members):
         return 1.0

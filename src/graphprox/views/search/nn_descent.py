@@ -27,25 +27,25 @@ NO_ROW = -1
 BoolArray = NDArray[np.bool_]
 
 
-def approximate_neighbors(unit: Float32Array, width: int, seed: int) -> Int32Array:
+def approximate_neighbors(unit: Float32Array, num_neighbors: int, seed: int) -> Int32Array:
     """Return rows that are probably the most similar to each row.
 
     Parameters
     ----------
-    unit : ndarray of shape (n_rows, n_columns)
+    unit : ndarray of shape (n_rows, num_columns)
         Rows of length 1.
-    width : int
+    num_neighbors : int
         Number of neighbors per row.
     seed : int
         Random seed.
 
     Returns
     -------
-    ndarray of shape (n_rows, width)
+    ndarray of shape (n_rows, num_neighbors)
         Most similar first, padded with -1.
     """
     size = len(unit)
-    shape = (size, min(width, size - 1))
+    shape = (size, min(num_neighbors, size - 1))
     seeds = np.random.SeedSequence(seed).generate_state(NUM_TREES + MAX_ROUNDS, np.uint64)
     # Renumbering the rows by the leaves of the first tree puts similar rows close together in memory.
     number, _ = _build_tree(unit, seeds[0])
@@ -120,7 +120,7 @@ def _split_runs(
         front, back = rows[chosen], rows[~chosen]
         rows[: len(front)] = front
         rows[len(front) :] = back
-        # If nearly all rows lie in the plane, as nearly equal rows do, they are split in the middle.
+        # If nearly all rows are in the plane, as nearly equal rows are, they are split in the middle.
         cuts[run] = first[run] + (size // 2 if _is_unbalanced(chosen) else len(front))
 
 
@@ -159,20 +159,20 @@ def _compare_leaves(
 @njit
 def _reverse_lists(near: Int32Array, is_new: BoolArray, seed: np.uint64) -> tuple[Int32Array, BoolArray]:
     """Return a random sample of the rows that list each row, as many as it lists itself, and whether they are new."""
-    width = near.shape[1]
+    num_neighbors = near.shape[1]
     reverse = np.full(near.shape, NO_ROW, np.int32)
     reverse_new = np.zeros(near.shape, np.bool_)
     counts = np.zeros(len(near), np.int64)
     for row in range(len(near)):
-        for each in range(width):
+        for each in range(num_neighbors):
             other = near[row, each]
             if other == NO_ROW:
                 break
             place = counts[other]
             counts[other] += 1
-            if place >= width:  # reservoir sampling
+            if place >= num_neighbors:  # reservoir sampling
                 place = np.int64(stream(seed, row, each) % np.uint64(counts[other]))
-            if place < width:
+            if place < num_neighbors:
                 reverse[other, place] = row
                 reverse_new[other, place] = is_new[row, each]
     return reverse, reverse_new
@@ -196,25 +196,25 @@ def _compare_neighbors(
 
     A pair of rows that were both old neighbors of a third one has been compared in an earlier round and is skipped.
     """
-    width = previous.shape[1]
+    num_neighbors = previous.shape[1]
     visitor = np.full(len(previous), NO_ROW, np.int32)  # the last row that was compared with this one
     for row in range(begin, end):
         mine, scores, new, here = near[row], score[row], is_new[row], unit[row]
         visitor[row] = row
-        for each in range(width):
+        for each in range(num_neighbors):
             if previous[row, each] != NO_ROW:
                 visitor[previous[row, each]] = row
-        for each in range(2 * width):
-            if each < width:
+        for each in range(2 * num_neighbors):
+            if each < num_neighbors:
                 neighbor, neighbor_new = previous[row, each], previous_new[row, each]
             else:
-                neighbor, neighbor_new = reverse[row, each - width], reverse_new[row, each - width]
+                neighbor, neighbor_new = reverse[row, each - num_neighbors], reverse_new[row, each - num_neighbors]
             if neighbor == NO_ROW:
                 continue
             if visitor[neighbor] != row:
                 visitor[neighbor] = row
                 changes[row] += _offer(mine, scores, new, neighbor, _dot(here, unit[neighbor]))
-            for place in range(width):
+            for place in range(num_neighbors):
                 other = previous[neighbor, place]
                 if other == NO_ROW:
                     break

@@ -1,13 +1,13 @@
-"""The tables of a recipe that are not an extension point: views together, head, optimizer, augmentations."""
+"""Options of a recipe that belong to no extension point: all views, head, optimizer, augmentations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, StrictBool, WrapSerializer, model_validator
 
-from graphprox._utils.options import (
+from graphprox._utils.options_model import (
     FrozenMapping,
     HeadLayers,
     NeighborCount,
@@ -16,10 +16,21 @@ from graphprox._utils.options import (
     PositiveFloat,
     PositiveInt,
     Probability,
+    Text,
 )
 from graphprox._utils.toml import to_plain
 from graphprox.errors import ParameterError
 from graphprox.views.base import VIEWS, ViewOptions
+from graphprox.views.search.engines import AUTO, ENGINES
+
+
+def _check_engine(name: str) -> str:
+    if name not in (AUTO, *ENGINES):
+        raise ValueError
+    return name
+
+
+EngineName = Annotated[Text, AfterValidator(_check_engine), Field(description=f"one of {', '.join((AUTO, *ENGINES))}")]
 
 
 class ViewsOptions(Options):
@@ -28,13 +39,13 @@ class ViewsOptions(Options):
     Parameters
     ----------
     k_min, k_max : int
-        Range of the number of neighbors, drawn uniformly in each epoch. A view can have a range of its own.
+        Range of the number of neighbors, sampled uniformly in each epoch. A view can have its own range.
     undirected : bool
-        Whether the edges of a view go both ways.
+        Whether views are undirected.
     engine : str
         Nearest-neighbor search; ``"auto"`` selects it by the size of the graph.
     by_name : mapping of str to ViewOptions
-        Options of single views. They are given, and written, as tables beside the other fields: ``views.topology``.
+        Options of single views, given and written as tables next to the other fields: ``views.topology``.
 
     Examples
     --------
@@ -48,7 +59,7 @@ class ViewsOptions(Options):
     k_min: NeighborCount = 1
     k_max: NeighborCount = 10
     undirected: StrictBool = False
-    engine: Literal["auto", "exact", "descent", "hnsw", "ivf", "lsh"] = "auto"
+    engine: EngineName = AUTO
     by_name: Annotated[Mapping[str, ViewOptions], AfterValidator(FrozenMapping)] = FrozenMapping({})
 
     @model_validator(mode="before")
@@ -64,7 +75,8 @@ class ViewsOptions(Options):
                 return {name: value}  # an unknown field, which is reported as such
             if not isinstance(value, Mapping | ViewOptions):
                 raise ParameterError(f"views.{name} must be a table; got {value!r}")
-            by_name[name] = value if isinstance(value, ViewOptions) else VIEWS[name].options(**value)
+            options = VIEWS[name].options
+            by_name[name] = value if isinstance(value, options) else options(**to_plain(value))
         # Defaults are left out, so that equal options are equal values.
         return {**own, "by_name": {name: each for name, each in by_name.items() if each != VIEWS[name].options()}}
 
@@ -86,7 +98,7 @@ class ViewsOptions(Options):
         return low, high
 
     def to_table(self, views: Iterable[str] = ()) -> dict[str, Any]:
-        """Return the fields as a table, with a table for each view that has options or is among ``views``."""
+        """Return the fields as a table, with a table for each view that has options or is in ``views``."""
         fields = {name: getattr(self, name) for name in type(self).model_fields if name != "by_name"}
         return fields | {name: to_plain(self.options_of(name)) for name in sorted({*self.by_name, *views})}
 
@@ -133,7 +145,7 @@ class OptimizerOptions(Options):
 
 
 class AugmentationOptions(Options):
-    """A random augmentation of a graph or a view, drawn anew in each epoch.
+    """A random augmentation of a graph or a view, sampled again in each epoch.
 
     Parameters
     ----------

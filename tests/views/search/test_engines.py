@@ -1,4 +1,7 @@
-"""Approximate search engines."""
+"""Approximate search engines.
+
+Covers graphprox.views.search.nn_descent.
+"""
 
 from __future__ import annotations
 
@@ -61,8 +64,8 @@ def test_recall_is_high_with_many_equal_rows(engine):
 def test_large_ties_are_sampled_from_all_rows(engine):
     """600 distinct rows at the same angle to row 0: more than any engine proposes."""
     matrix = np.concatenate([np.eye(1, 601), np.eye(600, 601, k=1) + np.eye(1, 601)])
-    rows = [rank(matrix, k_max=3, random_state=seed, engine=engine).neighbors[0] for seed in range(12)]
-    assert len(np.unique(rows)) > 30
+    rows = [rank(matrix, k_max=3, random_state=seed, engine=engine).neighbors[0] for seed in range(6)]
+    assert len(np.unique(rows)) > 15
     ranking = rank(matrix, engine=engine)
     best = -np.sort(-(compute_cosines(matrix) - np.eye(601)), axis=1)[:, :10]
     np.testing.assert_allclose(ranking.similarities, best, atol=2e-6)
@@ -71,7 +74,7 @@ def test_large_ties_are_sampled_from_all_rows(engine):
 
 @pytest.mark.parametrize("engine", APPROXIMATE)
 def test_recall_is_high_on_bags_of_words(data, engine):
-    x = graphprox.load("PubMed", data=data).graph.x[:6000]
+    x = graphprox.load("PubMed", data=data).graph.x[:3000]
     assert rank(x, engine=engine).recall > 0.95
 
 

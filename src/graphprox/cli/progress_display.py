@@ -14,7 +14,7 @@ from graphprox._utils.progress import Progress
 
 @contextmanager
 def progress_bars(title: str) -> Iterator[Progress]:
-    """Open progress bars; they are silent if stderr is no terminal, and disappear at the end.
+    """Open progress bars, which disappear at the end; nothing is shown if stderr is not a terminal.
 
     Parameters
     ----------

@@ -11,8 +11,8 @@ import pytest
 
 import graphprox
 from graphprox import DGI, FTGCL, GCN, Dataset, ParameterError, load, synthetic
-from graphprox.methods.base import METHODS
-from graphprox.methods.registry import make_embedder
+from graphprox.methods import METHODS
+from graphprox.methods.factory import make_embedder
 
 
 def test_every_public_estimator_is_registered_once():
@@ -26,10 +26,10 @@ def test_method_is_found_by_any_spelling(name):
     assert type(graphprox.method(name)) is FTGCL
 
 
-def test_unknown_method_is_refused_with_a_suggestion():
-    with pytest.raises(ParameterError, match=r"^method must be a registered one; got 'FT-GLC': did you mean 'ft-gcl'"):
+def test_unknown_method_is_rejected_with_a_suggestion():
+    with pytest.raises(ParameterError, match=r"^method must be registered; got 'FT-GLC': did you mean 'ft-gcl'"):
         graphprox.method("FT-GLC")
-    with pytest.raises(ParameterError, match=r"^method must be a registered one; got 'x': there are .*dgi"):
+    with pytest.raises(ParameterError, match=r"^method must be registered; got 'x': valid names are .*dgi"):
         graphprox.method("x")
 
 
@@ -38,11 +38,11 @@ def test_unknown_method_is_refused_with_a_suggestion():
     [
         ("smoothed", {"step": 3}, "Smoothed features has no parameter 'step'; "),
         ("dgi", {"learning_rat": 3}, "DGI has no parameter 'learning_rat'; did you mean 'learning_rate'?"),
-        ("dgi", {"preset": "Coraa"}, "DGI has no preset 'Coraa'; there are auto, default"),
+        ("dgi", {"preset": "Coraa"}, "DGI has no preset 'Coraa'; valid names are auto, default"),
         ("grace", {"preset": "citeser"}, "GRACE has no preset 'citeser'; did you mean 'CiteSeer'?"),
     ],
 )
-def test_unknown_parameter_or_preset_is_refused(name, parameters, message):
+def test_unknown_parameter_or_preset_is_rejected(name, parameters, message):
     with pytest.raises(ParameterError, match=f"^{re.escape(message)}"):
         graphprox.method(name, **parameters)
 
@@ -56,10 +56,10 @@ def test_preset_is_that_of_the_data_set_or_the_default():
     assert both.settings() == FTGCL.from_preset("Cora").settings()
 
 
-def test_preset_without_a_data_set_is_left_to_fit():
+def test_preset_without_a_data_set_is_resolved_by_fit():
     made = graphprox.method("gmi-mean")
     assert made.preset == "auto"
-    assert made._with_preset(Dataset("CiteSeer", synthetic(nodes=140))).num_layers == 1
+    assert made.resolve_preset(Dataset("CiteSeer", synthetic(nodes=140))).num_layers == 1
 
 
 def test_parameter_takes_precedence_over_the_preset():
@@ -84,8 +84,9 @@ def test_embed_of_a_data_set_equals_the_fitted_estimator():
     assert np.array_equal(embedding.vectors, FTGCL(**parameters).fit(dataset).vectors_)
 
 
-def test_embed_refuses_parameters_beside_an_estimator():
-    with pytest.raises(ParameterError, match=r"^parameters must be given to the estimator; got epochs beside DGI\(\)$"):
+def test_embed_rejects_parameters_together_with_an_estimator():
+    message = r"^parameters must be given to the estimator; got epochs together with DGI\(\)$"
+    with pytest.raises(ParameterError, match=message):
         graphprox.embed(synthetic(nodes=140), DGI(), epochs=3)
 
 

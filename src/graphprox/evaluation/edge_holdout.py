@@ -88,7 +88,7 @@ def write_training_graph(path: str | Path, graph: Graph, split: EdgeSplit) -> Pa
 
 
 def _feature_arrays(graph: Graph) -> dict[str, NDArray[Any]]:
-    """Return the arrays of the features; of structural ones, the number of nodes alone."""
+    """Return the arrays of the features; for structural ones, only the number of nodes."""
     x = graph.x
     if _has_structural_features(graph):  # degrees of the whole graph would reveal held-out edges
         return {"num_nodes": np.array(graph.num_nodes)}

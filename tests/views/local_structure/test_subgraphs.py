@@ -1,4 +1,7 @@
-"""Subgraphs around nodes."""
+"""Subgraphs around nodes.
+
+Covers graphprox.views.local_structure.adjacency.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from graphprox import Graph, StructuralFeaturesWarning, WriteError, edge_split, read_graph, synthetic
-from graphprox.evaluation.holdout import write_training_graph
+from graphprox.evaluation.edge_holdout import write_training_graph
 
 
 def undirected_pairs(index):
@@ -49,10 +49,10 @@ def test_file_contains_exactly_the_edges_that_are_not_held_out(tmp_path):
     whole = example()
     split = edge_split(whole, random_state=0)
     left = undirected_pairs(read_graph(write_training_graph(tmp_path / "rest.npz", whole, split)).edge_index)
-    held = undirected_pairs(split.val_edges) | undirected_pairs(split.test_edges)
-    assert len(held) == 30 + 60
-    assert left | held == undirected_pairs(whole.edge_index)
-    assert not left & held
+    held_out = undirected_pairs(split.val_edges) | undirected_pairs(split.test_edges)
+    assert len(held_out) == 30 + 60
+    assert left | held_out == undirected_pairs(whole.edge_index)
+    assert not left & held_out
 
 
 def test_equal_graphs_give_equal_bytes(tmp_path):

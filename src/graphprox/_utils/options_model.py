@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin
 
 import numpy as np
@@ -62,7 +63,7 @@ def number(rule: str, **limits: float) -> Any:
     rule : str
         The limits in words, for messages.
     **limits : float
-        The limits as pydantic takes them, such as ``ge=0``.
+        The limits as keyword arguments of pydantic's ``Field``, such as ``ge=0``.
 
     Returns
     -------
@@ -113,10 +114,6 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     prefix: ClassVar[str] = ""
 
-    # Set by the recipe, for suggestions: the names of all its fields, and new names of old ones.
-    known_fields: ClassVar[Callable[[], tuple[str, ...]]] = tuple
-    renamed_field: ClassVar[Callable[[str], str | None]] = staticmethod(lambda _name: None)
-
     if not TYPE_CHECKING:  # a type checker knows the fields by themselves
 
         def __init__(self, /, **fields: Any) -> None:
@@ -157,6 +154,30 @@ class FrozenMapping(Mapping[str, V], Generic[V]):
 # -- messages -------------------------------------------------------------------------------------------------------
 
 
+@dataclass
+class _Suggestions:
+    """Where messages about unknown fields take suggestions from."""
+
+    known: Callable[[], Iterable[str]] = tuple
+    renamed: Callable[[str], str | None] = lambda _: None
+
+
+_suggestions = _Suggestions()
+
+
+def set_suggestions(*, known: Callable[[], Iterable[str]], renamed: Callable[[str], str | None]) -> None:
+    """Set where messages about unknown fields take suggestions from: the whole that the tables of options are part of.
+
+    Parameters
+    ----------
+    known : callable
+        Returns the full names of all fields.
+    renamed : callable
+        Returns the present name of a field by its old one, or None.
+    """
+    _suggestions.known, _suggestions.renamed = known, renamed
+
+
 def _to_sentence(options: type[Options], error: ValidationError, given: Mapping[str, Any]) -> str:
     """Return the first of pydantic's errors as a sentence."""
     first = error.errors(include_url=False)[0]
@@ -188,22 +209,24 @@ def field_rule(options: type[Options], name: str) -> str:
 
 def _describe_unknown_field(options: type[Options], name: str) -> str:
     full = options.prefix + name
-    if (renamed := options.renamed_field(full)) is not None:
-        return f"recipe has no field '{full}'; it is {renamed} since version 0.2"
+    if (renamed := _suggestions.renamed(full)) is not None:
+        return f"recipe has no field '{full}'; it was renamed to {renamed} in version 0.2"
     own = ", ".join(f"{options.prefix}{each}" for each in options.model_fields)
-    if full in options.known_fields() and "name" in options.model_fields:  # of another encoder or objective
+    if full in set(_suggestions.known()) and "name" in options.model_fields:  # of another encoder or objective
         current = options.model_fields["name"].default
-        return f"recipe has no field '{full}' for {options.prefix}name = {current!r}; there are {own}"
-    return f"recipe has no field '{full}'; {_suggest_field(options, full) or f'there are {own}'}"
+        return f"recipe has no field '{full}' for {options.prefix}name = {current!r}; valid names are {own}"
+    return f"recipe has no field '{full}'; {_suggest_field(full) or f'valid names are {own}'}"
 
 
-def _suggest_field(options: type[Options], name: str) -> str | None:
+def _suggest_field(name: str) -> str | None:
     """Suggest a field of nearly this name, in the same table or else in another."""
     table, _, last = name.rpartition(".")
-    known = [each.rpartition(".") for each in options.known_fields()]
-    beside = {own: f"{place}{dot}{own}" for place, dot, own in known if place == table}
-    anywhere = {own: f"{place}{dot}{own}" for place, dot, own in reversed(known)}  # of several namesakes the first
-    for names in (beside, anywhere):
+    known = [each.rpartition(".") for each in _suggestions.known()]
+    siblings = {own: f"{place}{dot}{own}" for place, dot, own in known if place == table}
+    anywhere = {
+        own: f"{place}{dot}{own}" for place, dot, own in reversed(known)
+    }  # the first of several with the same name
+    for names in (siblings, anywhere):
         for near in difflib.get_close_matches(last, names, n=1):
             return f"did you mean '{names[near]}'?"
-    return f"there are {', '.join(beside.values())}" if beside else None
+    return f"valid names are {', '.join(siblings.values())}" if siblings else None

@@ -90,7 +90,7 @@ def subgraphs_of(graph, nodes, **options):
 
 
 @pytest.fixture(scope="module")
-def generated():
+def community_graph():
     """A graph with communities, hubs and isolated nodes."""
     tree = nx.barabasi_albert_graph(150, 2, seed=3)
     parts = nx.disjoint_union_all([tree, nx.relaxed_caveman_graph(10, 6, 0.2, seed=1), nx.empty_graph(4)])
@@ -102,10 +102,10 @@ def generated():
 
 @pytest.mark.parametrize("options", [WALKS, NEAR_WALKS, EGONETS], ids=["walks", "near walks", "egonets"])
 @pytest.mark.parametrize("iterations", [1, 3])
-def test_kernel_equals_that_of_grakel(generated, options, iterations):
-    nodes = np.arange(generated.num_nodes)
-    ours = compute_rows(generated, nodes, nodes, iterations=iterations, **options)
-    theirs = grakel_kernel(subgraphs_of(generated, nodes, **options), iterations)
+def test_kernel_equals_that_of_grakel(community_graph, options, iterations):
+    nodes = np.arange(community_graph.num_nodes)
+    ours = compute_rows(community_graph, nodes, nodes, iterations=iterations, **options)
+    theirs = grakel_kernel(subgraphs_of(community_graph, nodes, **options), iterations)
     np.testing.assert_allclose(ours.kernel, theirs, rtol=1e-9)
     np.testing.assert_allclose(ours.own, np.diag(theirs), rtol=1e-9)
 
@@ -137,10 +137,10 @@ def test_kernel_equals_that_of_exact_labels(graph, iterations, options):
     assert np.array_equal(ours.own, np.diag(theirs))
 
 
-def test_row_does_not_depend_on_other_rows(generated):
+def test_row_does_not_depend_on_other_rows(community_graph):
     landmarks = [3, 160, 9, 211]
-    every = compute_rows(generated, np.arange(generated.num_nodes), landmarks, **WALKS)
-    some = compute_rows(generated, [211, 0, 7], landmarks, **WALKS)
+    every = compute_rows(community_graph, np.arange(community_graph.num_nodes), landmarks, **WALKS)
+    some = compute_rows(community_graph, [211, 0, 7], landmarks, **WALKS)
     assert np.array_equal(some.kernel, every.kernel[[211, 0, 7]])
     assert np.array_equal(some.fingerprint, every.fingerprint[[211, 0, 7]])
 
@@ -169,9 +169,9 @@ def test_hashed_labels_partition_the_nodes_as_exact_labels(graph, iterations):
         assert same_partition(ours.tolist(), theirs)
 
 
-def test_hashed_labels_do_not_collide_on_many_subgraphs(generated):
+def test_hashed_labels_do_not_collide_on_many_subgraphs(community_graph):
     ours, theirs = [], []
-    for subgraph in subgraphs_of(generated, range(generated.num_nodes), **WALKS):
+    for subgraph in subgraphs_of(community_graph, range(community_graph.num_nodes), **WALKS):
         ours += [label for labels in hashed_labels(subgraph, 2) for label in labels.tolist()]
         exact = exact_labels(neighbors_in(subgraph), 2)
         theirs += [(number, label) for number, labels in enumerate(exact) for label in labels]

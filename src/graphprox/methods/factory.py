@@ -1,16 +1,16 @@
-"""Methods by their name."""
+"""Making methods by their name, and embedding a graph by one."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from graphprox.datasets.dataset import Dataset
+from graphprox._utils.defaults import AUTO, DEFAULT_METHOD
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError
 from graphprox.graph.validation import GraphLike
-from graphprox.methods.base import AUTO, DEFAULT, METHODS, GraphEmbedder, GraphMethod
+from graphprox.methods.base import GraphEmbedder, GraphMethod
+from graphprox.methods.registration import METHODS
 
-DEFAULT_METHOD = "ft-gcl"
 GROUPS = ("floor", "walks and edges", "autoencoders", "contrast", "semi-supervised", "FT-GCL")  # as tables order them
 
 
@@ -36,20 +36,14 @@ def method(name: str, *, preset: str = AUTO, dataset: str | None = None, **param
 
     Examples
     --------
-    >>> method("dgi", n_components=64, random_state=0)
+    >>> method("dgi", n_components=64)
     DGI(n_components=64)
     >>> method("ft-gcl", dataset="Cora").epochs
     40
     """
     cls = METHODS.lookup(name)
-    if preset == AUTO and dataset is None:
-        made = cls.from_preset(DEFAULT, **parameters)
-        made.preset = AUTO
-        made._mark_explicit(parameters)
-        return made
-    if preset == AUTO:
-        preset = dataset if dataset in cls.presets else DEFAULT  # type: ignore[assignment]
-    return cls.from_preset(preset, **parameters)
+    resolved = cls.from_preset(cls.select_preset(preset, dataset), **parameters)  # also checks the parameters
+    return cls(**cls._to_parameters(parameters)) if preset == AUTO and dataset is None else resolved
 
 
 def methods_by_group() -> list[type[GraphMethod]]:
@@ -90,11 +84,9 @@ def embed(graph: GraphLike, method: str | GraphEmbedder = DEFAULT_METHOD, **para
     if isinstance(method, GraphEmbedder):
         if parameters:
             raise ParameterError(
-                f"parameters must be given to the estimator; got {', '.join(parameters)} beside {method!r}"
+                f"parameters must be given to the estimator; got {', '.join(parameters)} together with {method!r}"
             )
         return method.fit(graph).embedding_
-    if isinstance(graph, Dataset):  # known here, so that parameters take precedence even if they equal the default
-        parameters.setdefault("dataset", graph.name)
     return make_embedder(method, **parameters).fit(graph).embedding_
 
 
@@ -119,7 +111,7 @@ def make_embedder(name: str, **options: Any) -> GraphEmbedder:
     made = method(name, **options)
     if not isinstance(made, GraphEmbedder):
         raise ParameterError(
-            f"method must be one that makes embeddings; {made.info.title} classifies nodes by labels: see "
-            "graphprox compare"
+            f"method must be one that makes embeddings; {made.info.title} classifies nodes by labels: fit it with a "
+            "split"
         )
     return made

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.extmath import row_norms
 from threadpoolctl import ThreadpoolController
 
-from graphprox._utils.arrays import IntArray
+from graphprox._utils.arrays import IntArray, to_array
 from graphprox.embedding import check_finite, check_vectors
 from graphprox.errors import GraphError, ParameterError
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
@@ -35,11 +35,11 @@ def check_rows(embedding: RowsLike) -> Rows:
 
     Parameters
     ----------
-    embedding : array-like or sparse matrix of shape (n_nodes, n_components)
+    embedding : array-like or sparse matrix of shape (num_nodes, n_components)
 
     Returns
     -------
-    ndarray or csr_array of shape (n_nodes, n_components)
+    ndarray or csr_array of shape (num_nodes, n_components)
 
     Raises
     ------
@@ -73,11 +73,11 @@ def normalize_rows(embedding: RowsLike) -> Rows:
 
     Parameters
     ----------
-    embedding : array-like or sparse matrix of shape (n_nodes, n_components)
+    embedding : array-like or sparse matrix of shape (num_nodes, n_components)
 
     Returns
     -------
-    ndarray or csr_array of shape (n_nodes, n_components)
+    ndarray or csr_array of shape (num_nodes, n_components)
 
     Examples
     --------
@@ -133,7 +133,7 @@ def get_labels(graph: Graph) -> IntArray:
 
     Returns
     -------
-    ndarray of shape (n_nodes,)
+    ndarray of shape (num_nodes,)
 
     Raises
     ------
@@ -145,9 +145,9 @@ def get_labels(graph: Graph) -> IntArray:
     return graph.y
 
 
-def check_labels(y: ArrayLike, *, n_rows: int) -> IntArray:
+def check_row_labels(y: ArrayLike, *, n_rows: int) -> IntArray:
     """Return labels as int64, -1 where unknown; raise unless there is an integer per row."""
-    labels = np.asarray(y)
+    labels = to_array(y, "labels")
     if labels.shape != (n_rows,):
         raise ParameterError(f"labels must have one entry per row; got shape {labels.shape} for {n_rows} rows")
     if labels.dtype.kind not in "iu":
@@ -185,7 +185,7 @@ def check_split(labels: IntArray, split: NodeSplit, *, parts: tuple[str, ...]) -
 
 
 @contextmanager
-def single_threaded() -> Iterator[None]:
+def limit_to_one_thread() -> Iterator[None]:
     """Limit BLAS to one thread: the products of a probe are too small to gain from more."""
     with _threadpools().limit(limits=1, user_api="blas"):
         yield

@@ -1,0 +1,77 @@
+"""Sentences about wrong arguments, in the words of the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphprox._utils.suggestions import did_you_mean
+
+# Options whose name is not that of the parameter which messages of the library begin with.
+_OPTIONS = {
+    "n_components": "--dim",
+    "encoder.n_components": "--dim",
+    "random_state": "--seed",
+    "n_splits": "--splits",
+}
+_PHRASES = {
+    ": give y": ": give --labels FILE",
+    ", a RandomState, a Generator or None": "",
+    ": set resume=True to continue from there": ": --resume continues from there",
+    "set resume=False to start again": "leave out --resume to start again",
+    ": fit it with a split": ": see graphprox compare",
+    ": call save of a fitted embedder": ": train one with graphprox embed --model",
+    "set data or ": "set --data or ",
+}
+
+
+def to_command_line(sentence: str, arguments: list[str]) -> str:
+    """Return a sentence of the library with the options that were given in place of parameters.
+
+    Parameters
+    ----------
+    sentence : str
+    arguments : list of str
+        The arguments of the program.
+
+    Examples
+    --------
+    >>> to_command_line("n_components must be a positive integer; got 0", ["embed", "Cora", "--dim", "0"])
+    '--dim must be a positive integer; got 0'
+    """
+    for phrase, replacement in _PHRASES.items():
+        sentence = sentence.replace(phrase, replacement)
+    names, must, rest = sentence.partition(" must ")
+    options = [_OPTIONS.get(name, f"--{name.replace('_', '-')}") for name in names.split(" + ")]
+    given = {argument.partition("=")[0] for argument in arguments}
+    return f"{' + '.join(options)}{must}{rest}" if must and given.intersection(options) else sentence
+
+
+def is_usage_error(error: Exception) -> bool:
+    """Return whether an error is one of click, which typer includes in some versions and depends on in others."""
+    return hasattr(error, "format_message") and hasattr(error, "exit_code")
+
+
+def describe_usage_error(error: Any) -> str:
+    """Return click's error as one sentence; an empty one if help was printed in its place.
+
+    Parameters
+    ----------
+    error : ClickException
+    """
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return ""
+    context = getattr(error, "ctx", None)
+    program = "graphprox" if context is None else context.command_path
+    if hasattr(error, "possibilities") and context is not None:
+        return _describe_unknown_option(error.option_name, context, program)
+    message: str = error.format_message().rstrip(".").replace(". Did you mean", "; did you mean")
+    hint = "" if message.endswith("?") else f"; see {program} --help"
+    return message[:1].lower() + message[1:] + hint
+
+
+def _describe_unknown_option(option: str, context: Any, program: str) -> str:
+    known = [name for each in context.command.params for name in (*each.opts, *each.secondary_opts) if name[0] == "-"]
+    if option == "--labels":
+        return f"{program} has no option --labels, as it ignores labels: use graphprox evaluate --labels FILE"
+    hint = did_you_mean(option, known, otherwise=f"see {program} --help").replace("'", "")
+    return f"{program} has no option {option}; {hint}"

@@ -1,0 +1,16 @@
+from .classification import classify as classify
+from .clusters import clustering as clustering
+from .dgi_probe import DGIProbe as DGIProbe
+from .grace_probe import GRACEProbe as GRACEProbe
+from .links import link_prediction as link_prediction
+from .probe import LinearProbe as LinearProbe
+from .probe import Probe as Probe
+from .protocols import PROTOCOLS as PROTOCOLS
+from .protocols import Protocol as Protocol
+from .protocols import get_protocol as get_protocol
+from .retrieval import similarity as similarity
+from .scores import ClassificationScores as ClassificationScores
+from .scores import ClusteringScores as ClusteringScores
+from .scores import LinkScores as LinkScores
+from .scores import SimilarityScores as SimilarityScores
+from .scores import SplitScore as SplitScore

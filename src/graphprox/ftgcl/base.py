@@ -1,0 +1,419 @@
+"""The base class of FT-GCL and its family: parameters, recipe, fit, transform, save, load.
+
+A method of the family states what it contrasts, as fields of a recipe; its settings are its parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from graphprox._utils.arrays import FloatArray
+from graphprox._utils.progress import Progress
+from graphprox._utils.random import check_seed
+from graphprox._utils.toml import leaves, to_plain
+from graphprox.errors import ParameterError
+from graphprox.ftgcl.fit import fit_recipe, rank_views
+from graphprox.ftgcl.model import Model, select_device
+from graphprox.ftgcl.model_folder import (
+    METRICS,
+    MetricsFile,
+    Origin,
+    load_model,
+    read_metrics,
+    read_origin,
+    save_model,
+)
+from graphprox.ftgcl.overrides import FIELDS, FIXED, check_names, check_overrides, flatten_tables, without_ranges
+from graphprox.ftgcl.recipe import Normalization, Recipe
+from graphprox.ftgcl.recipe_fields import get_field, has_field
+from graphprox.ftgcl.trainer import Callback, EpochLog, train_with_snapshots
+from graphprox.graph.graph import Graph
+from graphprox.graph.validation import GraphLike, check_graph
+from graphprox.methods import METHODS, InductiveEmbedder, parameter
+from graphprox.methods.base import DEFAULT
+from graphprox.nn.activation import ActivationName
+from graphprox.nn.encoders.base import ENCODERS
+from graphprox.views.ranking import Ranking
+
+
+class _FittedContrastive:
+    """Attributes that ``fit`` sets."""
+
+    model_: Model
+    recipe_: Recipe
+    rankings_: dict[str, Ranking]
+    loss_curve_: NDArray[np.float64]
+    _origin: Origin
+    _logs: list[EpochLog]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
+    """Base class of the FT-GCL family: a shared encoder, trained by contrasting a graph and its views.
+
+    Parameters
+    ----------
+    preset : str, default="auto"
+        Settings selected for a data set, such as ``"Cora"``, or ``"default"``; they replace the values of parameters
+        that were left at their default. ``"auto"`` takes those of the `Dataset` that is passed to ``fit``.
+    epochs : int, default=20
+        Number of epochs; each is one full-batch step.
+    k_max : int, default=10
+        Largest number of neighbors of a node in a proximity view.
+    encoder : str, default="gcn"
+        A registered encoder, such as ``"gcn"``, ``"gat"``, ``"sage"``, ``"gin"`` or ``"mlp"``.
+    n_components : int, default=512
+        Size of the embedding; with the override ``{"encoder.jumping": "concat"}``, that of the last of the layers whose
+        outputs are concatenated.
+    hidden_channels : int or None, default=None
+        Size of the hidden layers of the encoder, of all its heads together; None for ``n_components``.
+    num_layers : int, default=2
+        Number of layers of the encoder.
+    activation : {"relu", "elu", "prelu", "none"}, default="prelu"
+    head_layers : int, default=0
+        Number of layers of the projection head, which is used in training only; 0 for no head.
+    head_channels : int, default=512
+        Size of the output of the projection head.
+    temperature : float, default=0.5
+        Temperature of the objective.
+    learning_rate : float, default=1e-3
+    weight_decay : float, default=5e-5
+    normalize : {"rows", "none"}, default="rows"
+        Whether the features that the encoder sees have rows of absolute sum 1.
+    overrides : mapping or None, default=None
+        Any other field of the recipe by its name, such as ``{"encoder.residual": True}``. Fields that a parameter
+        stands for are rejected.
+    checkpoint_dir : str, Path or None, default=None
+        Folder in which the model and its checkpoints are saved while it trains.
+    checkpoint_every : int, default=20
+        Number of epochs between checkpoints.
+    resume : bool, default=False
+        Whether ``fit`` continues from the newest checkpoint in ``checkpoint_dir``.
+    callbacks : iterable of callable or None, default=None
+        Called with an :class:`~graphprox.ftgcl.trainer.EpochLog` after each epoch.
+    device : str, default="auto"
+        ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``.
+    cache : bool, default=True
+        Whether rankings of views are cached on disk.
+    random_state : int, RandomState, Generator or None, default=0
+        Random seed: the same integer gives the same result, bit by bit.
+    verbose : bool, default=False
+        Whether to print progress on stderr.
+
+    Attributes
+    ----------
+    embedding_ : Embedding
+    vectors_ : ndarray of shape (num_nodes, n_components)
+    loss_curve_ : ndarray of shape (n_epochs,)
+    rankings_ : dict of str to Ranking
+        Rankings of the views.
+    recipe_ : Recipe
+        The recipe that was trained.
+    model_ : Model
+    """
+
+    recipe_fields: ClassVar[Mapping[str, Any]] = {}  # what makes the method what it is
+    forced_fields: ClassVar[Mapping[str, Any]] = {}  # what no setting changes
+
+    epochs: int = parameter(20, min=0)
+    k_max: int = parameter(10, min=1, max=1000)
+    encoder: str = parameter("gcn", choices=ENCODERS)
+    n_components: int = parameter(512, min=1)
+    hidden_channels: int | None = parameter(None, min=1, kind=int)
+    num_layers: int = parameter(2, min=1)
+    activation: str = parameter("prelu", choices=get_args(ActivationName))
+    head_layers: int = parameter(0, min=0, max=2)
+    head_channels: int = parameter(512, min=1)
+    temperature: float = parameter(0.5, above=0)
+    learning_rate: float = parameter(1e-3, above=0)
+    weight_decay: float = parameter(5e-5, min=0)
+    normalize: str = parameter("rows", choices=get_args(Normalization))
+    overrides: Mapping[str, Any] | None = parameter(None, kind=object)
+    checkpoint_dir: str | Path | None = parameter(None, kind=object, is_setting=False)
+    checkpoint_every: int = parameter(20, min=1, is_setting=False)
+    resume: bool = parameter(False, is_setting=False)
+    callbacks: Iterable[Callback] | None = parameter(None, kind=object, is_setting=False)
+    device: str = parameter("auto", is_setting=False)
+    cache: bool = parameter(True, is_setting=False)
+
+    # -- settings -----------------------------------------------------------------------------------------------------
+
+    def recipe(self) -> Recipe:
+        """Return the recipe that the parameters describe.
+
+        Returns
+        -------
+        Recipe
+
+        Examples
+        --------
+        >>> from graphprox import FTGCL
+        >>> FTGCL(epochs=5, overrides={"encoder.residual": True}).recipe().encoder.residual
+        True
+        """
+        if not self.recipe_fields:
+            raise ParameterError(f"{type(self).__name__} is a base class; use FTGCL or another method of the family")
+        overrides = check_overrides(self.overrides)
+        defaults = {field: self.parameters()[name].default for name, field in FIELDS.items()}
+        changed = {
+            field: getattr(self, name)
+            for name, field in FIELDS.items()
+            if getattr(self, name) != self.parameters()[name].default
+        }
+        own = {name: self.recipe_fields[name] for name in ("pairs", "augmentations") if name in self.recipe_fields}
+        recipe = Recipe(method=self.name, **own).merged(self.recipe_fields)
+        # An objective need not have a temperature.
+        recipe = recipe.with_overrides({name: value for name, value in defaults.items() if has_field(recipe, name)})
+        return recipe.with_overrides({**overrides, **changed}).merged(self.forced_fields)
+
+    @classmethod
+    def from_recipe(cls, recipe: Recipe, **parameters: Any) -> Self:
+        """Return the estimator that trains by a recipe.
+
+        Parameters
+        ----------
+        recipe : Recipe
+        **parameters
+            Parameters that are not part of a recipe, such as ``device``.
+
+        Returns
+        -------
+        ContrastiveEmbedder
+
+        Examples
+        --------
+        >>> from graphprox import FTGCL
+        >>> FTGCL.from_recipe(Recipe(epochs=5, encoder={"residual": True}))
+        FTGCL(epochs=5, overrides={'encoder.residual': True}, preset='default')
+        """
+        default = cls(preset=DEFAULT).recipe()
+        changed = {
+            name: get_field(recipe, name)
+            for name in default.merged({"random_state": recipe.random_state}).differences(recipe)
+            if name not in FIXED and has_field(recipe, name) and not name.startswith("augmentations.")
+        }
+        if recipe.method not in METHODS:  # a name that the recipe has been given by its author
+            changed["method"] = recipe.method
+        if recipe.augmentations != default.augmentations:
+            # With other pairs, the augmentations of the class that these do not use are dropped.
+            changed |= {"pairs": recipe.pairs, "augmentations": to_plain(recipe.augmentations)}
+        named = {name: changed.pop(field) for name, field in FIELDS.items() if field in changed}
+        if changed:
+            named["overrides"] = changed
+        if recipe.random_state != cls.parameters()["random_state"].default:
+            named["random_state"] = recipe.random_state
+        return cls(**named, **parameters, preset=DEFAULT)
+
+    @classmethod
+    def from_preset(cls, preset: str = DEFAULT, **parameters: Any) -> Self:
+        """Make the method with the settings of a preset, and parameters that override them.
+
+        Parameters
+        ----------
+        preset : str, default="default"
+            One of :meth:`preset_names`.
+        **parameters
+            Parameters by name, or fields of the recipe by their names with dots; they take precedence over the
+            preset.
+
+        Returns
+        -------
+        ContrastiveEmbedder
+
+        Examples
+        --------
+        >>> from graphprox import FTGCL
+        >>> FTGCL.from_preset("Texas", epochs=10).encoder
+        'sage'
+        """
+        cls._check_preset(preset)
+        own = cls._to_parameters(parameters)
+        fields = own.pop("overrides", None) or {}
+        named = {FIELDS[name]: own.pop(name) for name in list(own) if name in FIELDS}
+        for field, value in cls.forced_fields.items():
+            if named.get(field, value) != value:
+                raise ParameterError(f"{field} of {cls.info.title} must be {value}; got {named[field]}")
+        settings = dict(cls.presets.get(preset, {}))
+        if "views.k_max" in named:  # which is meant for all views, those with a range of their own among them
+            settings["views"] = without_ranges(settings.get("views", {}))
+        if "augmentations" not in cls.recipe_fields:  # FT-GRACE has the presets of GRACE, and augments nothing
+            settings.pop("augmentations", None)
+        recipe = cls(preset=DEFAULT).recipe().merged(settings).with_overrides({**fields, **named})
+        made = cls.from_recipe(recipe.merged(cls.forced_fields))
+        made.random_state = cast("Any", cls.parameters()["random_state"].default)  # a recipe has that of the base class
+        own.pop("preset", None)
+        return made.set_params(**own)
+
+    @classmethod
+    def _to_parameters(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return settings as parameters: fields of the recipe that no parameter stands for become overrides."""
+        known = cls.parameters()
+        parameters = {name: value for name, value in settings.items() if name in known}
+        fields = {name: value for name, value in settings.items() if name not in known}
+        check_names(cls, fields)
+        fields = flatten_tables(fields)
+        named = {name: fields.pop(field) for name, field in FIELDS.items() if field in fields}
+        overrides = {**check_overrides(parameters.get("overrides")), **fields}
+        return {**named, **parameters, **({"overrides": overrides} if overrides else {})}
+
+    def settings(self) -> dict[str, Any]:
+        """Return all fields of the recipe, except the random state.
+
+        Returns
+        -------
+        dict
+            Values by the name of the parameter, or else by the name of the field with dots. :meth:`from_preset`
+            accepts them.
+
+        Examples
+        --------
+        >>> from graphprox import FTGCL
+        >>> settings = FTGCL(epochs=5).settings()
+        >>> settings["epochs"], settings["encoder.residual"]
+        (5, False)
+        """
+        fields = {name: value for name, value in leaves(to_plain(self.recipe())) if name not in FIXED}
+        named = {name: fields.pop(field) for name, field in FIELDS.items() if field in fields}
+        return named | fields
+
+    def check_parameters(self) -> None:
+        """Raise a `ParameterError` if the parameters do not describe a recipe."""
+        super().check_parameters()
+        self.recipe()
+
+    # -- from a graph to vectors --------------------------------------------------------------------------------------
+
+    def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
+        logs: list[EpochLog] = []
+        folder = None if self.checkpoint_dir is None else Path(self.checkpoint_dir)
+        result = fit_recipe(
+            graph,
+            self.recipe().merged({"random_state": seed}),
+            device=self.device,
+            folder=folder,
+            resume=self.resume,
+            checkpoint_every=self.checkpoint_every,
+            cache=self.cache,
+            progress=progress,
+            callbacks=[logs.append, *(self.callbacks or ())],
+        )
+        self.model_, self.recipe_, self.rankings_ = result.model, result.model.recipe, result.rankings
+        self.loss_curve_ = np.array(result.losses, np.float64)
+        self._origin = Origin.of(graph)
+        self._logs = logs if folder is None else read_metrics(folder / METRICS)  # also epochs before a resumption
+        return result.vectors
+
+    def embed_after(self, graph: GraphLike, epochs: Iterable[int]) -> Iterator[tuple[list[float], FloatArray]]:
+        """Train once, and yield the embedding after each of several numbers of epochs.
+
+        Parameters
+        ----------
+        graph : Graph, Dataset, Data, networkx.Graph, tuple, sparse or dense matrix
+        epochs : iterable of int
+            Numbers of epochs, in place of the parameter ``epochs``.
+
+        Yields
+        ------
+        losses : list of float
+            Loss of each epoch so far.
+        vectors : ndarray of shape (num_nodes, n_components)
+
+        Examples
+        --------
+        >>> from graphprox import FTGCL, synthetic
+        >>> embedder = FTGCL(n_components=8, cache=False)
+        >>> [len(losses) for losses, vectors in embedder.embed_after(synthetic(nodes=140), [2, 0])]
+        [0, 2]
+        """
+        method = self.resolve_preset(graph)
+        method.check_parameters()
+        unlabeled = check_graph(graph).without_labels()
+        recipe = method.recipe().merged({"random_state": check_seed(self.random_state)})
+        rankings = rank_views(unlabeled, recipe, cache=self.cache)
+        yield from train_with_snapshots(unlabeled, rankings, recipe, epochs, device=select_device(self.device))
+
+    def _transform(self, graph: Graph) -> FloatArray:
+        return self.model_.embed(graph)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.model_.encoder.n_components
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "model_" in vars(self)
+
+    # -- a folder -----------------------------------------------------------------------------------------------------
+
+    def save(self, folder: str | Path) -> None:
+        """Save the trained model in a folder, as ``graphprox embed --model`` does; no file in it is a pickle.
+
+        Parameters
+        ----------
+        folder : str or Path
+        """
+        check_is_fitted(self)
+        save_model(Path(folder), self.model_, self._origin)
+        metrics = MetricsFile(Path(folder, METRICS))
+        for log in self._logs:
+            metrics.append(log)
+
+    @classmethod
+    def load(cls, folder: str | Path, *, device: str = "auto") -> Self:
+        """Load the estimator of a model that ``save`` or ``graphprox embed --model`` has written.
+
+        It can ``transform`` graphs; there is no ``embedding_``. To fit it again trains by the same recipe. A class
+        loads models of its own method, ``ContrastiveEmbedder.load`` those of any.
+
+        Parameters
+        ----------
+        folder : str or Path
+        device : str, default="auto"
+            Where ``transform`` runs: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``.
+
+        Returns
+        -------
+        ContrastiveEmbedder
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from graphprox import FGCL, synthetic
+        >>> trained = FGCL(epochs=2, n_components=8, cache=False).fit(synthetic(nodes=140))
+        >>> with TemporaryDirectory() as folder:
+        ...     trained.save(folder)
+        ...     FGCL.load(folder).transform(synthetic(nodes=140)).shape
+        (140, 8)
+        """
+        model = load_model(folder, device=select_device(device))
+        given = {} if device == "auto" else {"device": device}
+        loaded = _class_of(model.recipe.method, cls).from_recipe(model.recipe, **given)
+        loaded.model_, loaded.recipe_, loaded.n_features_in_ = model, model.recipe, model.num_features
+        loaded._origin, loaded._logs = read_origin(folder), read_metrics(Path(folder, METRICS))
+        loaded.loss_curve_ = np.array([log.loss for log in loaded._logs], np.float64)
+        loaded.settings_ = loaded.settings()
+        return cast("Self", loaded)
+
+
+def _class_of(method: str, requested: type[ContrastiveEmbedder]) -> type[ContrastiveEmbedder]:
+    """Return the class of a model's method, which must be the requested one if that has a method."""
+    found = METHODS.get(method, METHODS["ft-gcl"])  # a recipe may have a name of its own
+    if not issubclass(found, ContrastiveEmbedder):
+        raise ParameterError(
+            f"a model must be of a method of the FT-GCL family; got {method!r}: "
+            "graphprox.ftgcl.model_folder.load_model loads any"
+        )
+    if issubclass(requested, found):
+        return requested
+    own = getattr(requested, "name", None)
+    if own is not None and own != method:
+        raise ParameterError(
+            f"{requested.__name__}.load loads models of {own}; got one of {method}: call {found.__name__}.load"
+        )
+    return found

@@ -1,0 +1,11 @@
+from .comparison import MethodResult as MethodResult
+from .comparison import compare as compare
+from .comparison import plot_comparison as plot_comparison
+from .comparison import select_methods as select_methods
+from .curves import CurvePoint as CurvePoint
+from .curves import training_curve as training_curve
+from .tuning import Candidate as Candidate
+from .tuning import TuningResult as TuningResult
+from .tuning import make_candidates as make_candidates
+from .tuning import selection_splits as selection_splits
+from .tuning import tune as tune
