@@ -5,7 +5,18 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("reading", "generating", "views", "training", "contrast", "attention", "autoencoders", "probing", "walks")
+NAMES = (
+    "reading",
+    "generating",
+    "views",
+    "training",
+    "contrast",
+    "attention",
+    "autoencoders",
+    "diffusion",
+    "probing",
+    "walks",
+)
 
 
 def main(names: list[str]) -> None:

@@ -54,6 +54,7 @@ from .methods.cca_ssg import CCASSG as CCASSG
 from .methods.classifier import NodeClassifier as NodeClassifier
 from .methods.deepwalk import DeepWalk as DeepWalk
 from .methods.dgi import DGI as DGI
+from .methods.diffused import DiffusedFeatures as DiffusedFeatures
 from .methods.factory import embed as embed
 from .methods.factory import method as method
 from .methods.gae import GAE as GAE

@@ -364,7 +364,7 @@ def test_installed_program_completes_names():
     ("line", "names"),
     [
         ("graphprox embed syn", ["synthetic"]),
-        ("graphprox embed Cora --method d", ["deepwalk", "dgi"]),
+        ("graphprox embed Cora --method d", ["deepwalk", "dgi", "diffused"]),
         ("graphprox methods ft-gcl-", ["ft-gcl-nl", "ft-gcl-plus"]),
         ("graphprox embed Cora --preset T", ["Texas", "Texas-paper"]),
         ("graphprox tune Cora --method mvgrl --preset T", ["Texas"]),

@@ -21,7 +21,7 @@ def test_methods_are_listed_by_group_with_floors_first(run):
     listed = json.loads(out)
     assert code == 0
     assert sorted(each["name"] for each in listed) == sorted(METHODS)
-    assert [each["name"] for each in listed[:3]] == ["raw", "smoothed", "untrained"]
+    assert [each["name"] for each in listed[:4]] == ["diffused", "raw", "smoothed", "untrained"]
     groups = [each["group"] for each in listed]
     assert groups == sorted(groups, key=groups.index)
     assert listed[0].keys() == {"name", "class", "title", "group", "uses", "paper", "summary", "presets"}

@@ -51,8 +51,8 @@ def methods_by_group() -> list[type[GraphMethod]]:
 
     Examples
     --------
-    >>> [each.name for each in methods_by_group()][:3]
-    ['raw', 'smoothed', 'untrained']
+    >>> [each.name for each in methods_by_group()][:4]
+    ['diffused', 'raw', 'smoothed', 'untrained']
     """
     groups = list(dict.fromkeys([*GROUPS, *sorted(each.info.group for each in METHODS.values())]))
     return sorted(METHODS.values(), key=lambda each: (groups.index(each.info.group), each.name))

@@ -25,7 +25,7 @@ from graphprox.methods import METHODS, GraphEmbedder, GraphMethod, NodeClassifie
 ALL = "all"
 # A few methods of each kind, all of them fast.
 DEFAULT_METHODS = (
-    *("raw", "smoothed", "untrained", "deepwalk", "dgi", "cca-ssg"),
+    *("raw", "smoothed", "diffused", "untrained", "deepwalk", "dgi", "cca-ssg"),
     *("f-gcl", "t-gcl", "ft-gcl", "ft-gcl-plus"),
 )
 

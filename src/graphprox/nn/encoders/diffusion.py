@@ -1,0 +1,91 @@
+"""Diffusion: an MLP whose output is spread over many hops by personalized PageRank or the heat kernel."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import torch
+from torch import Generator, Tensor
+
+from graphprox._utils.arrays import FloatArray, IntArray
+from graphprox._utils.options_model import PositiveFloat, PositiveInt, Probability
+from graphprox.nn.convolution import Convolution, Edges, in_neighbor_matrix
+from graphprox.nn.encoders.base import ConvolutionEncoder, EncoderOptions, register_encoder
+from graphprox.nn.encoders.gcn import GCNConv
+from graphprox.nn.encoders.mlp import LinearConv
+from graphprox.nn.propagation import diffuse, heat_coefficients, pagerank_coefficients
+
+
+class DiffusionOptions(EncoderOptions):
+    """Options of the diffusion encoder.
+
+    Parameters
+    ----------
+    kernel : {"pagerank", "heat"}, default="pagerank"
+        Weights of the hops: those of personalized PageRank, or of the heat kernel.
+    alpha : float, default=0.15
+        Teleport probability of PageRank: the weight of a node's own row.
+    time : float, default=3.0
+        Diffusion time of the heat kernel, its mean number of hops.
+    hops : int, default=10
+        Largest number of hops.
+
+    Examples
+    --------
+    >>> DiffusionOptions(alpha=0.3, hops=5).kernel
+    'pagerank'
+    """
+
+    name: Literal["diffusion"] = "diffusion"
+    kernel: Literal["pagerank", "heat"] = "pagerank"
+    alpha: Probability = 0.15
+    time: PositiveFloat = 3.0
+    hops: PositiveInt = 10
+
+    def coefficients(self) -> tuple[float, ...]:
+        """Return the coefficient of each number of hops, from 0 on."""
+        if self.kernel == "heat":
+            return heat_coefficients(self.time, self.hops)
+        return pagerank_coefficients(self.alpha, self.hops)
+
+
+@register_encoder("diffusion")
+class DiffusionEncoder(ConvolutionEncoder):
+    """Linear layers, followed by one diffusion, as in APPNP of Gasteiger et al. (ICLR 2019).
+
+    Edges are normalized as in GCN. With one layer and ``activation="none"`` the encoder is linear.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from graphprox.nn.features import FeatureMatrix
+    >>> options = DiffusionOptions(n_components=8, num_layers=1, activation="none")
+    >>> encoder = DiffusionEncoder(4, options, generator=torch.Generator().manual_seed(0))
+    >>> edges = encoder.prepare_edges(np.array([[0, 1], [1, 2]]), None, num_nodes=3)
+    >>> encoder(encoder.project(FeatureMatrix.of(np.ones((3, 4), np.float32))), edges).shape
+    torch.Size([3, 8])
+    """
+
+    Options = DiffusionOptions
+    convolution: ClassVar[type[Convolution]] = LinearConv
+
+    def __init__(
+        self, in_channels: int, options: DiffusionOptions, *, weighted: bool = False, generator: Generator
+    ) -> None:
+        super().__init__(in_channels, options, weighted=weighted, generator=generator)
+        self.coefficients = options.coefficients()
+
+    def prepare_edges(
+        self,
+        edge_index: IntArray,
+        edge_weight: FloatArray | None,
+        *,
+        num_nodes: int,
+        device: torch.device | str = "cpu",
+    ) -> Edges:
+        """Prepare edges as GCN normalizes them; see :meth:`Encoder.prepare_edges`."""
+        return GCNConv.prepare_edges(in_neighbor_matrix(edge_index, edge_weight, num_nodes), device)
+
+    def forward(self, projected: Tensor, edges: Edges) -> Tensor:
+        """Return the diffused output of the layers, of shape (num_nodes, n_components); see :meth:`Encoder.forward`."""
+        return diffuse(edges, super().forward(projected, edges), self.coefficients)
