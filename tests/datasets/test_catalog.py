@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import itertools
 import tomllib
 import warnings
 from pathlib import Path
@@ -28,7 +30,9 @@ PYG = {
     "Airports-USA": "pyg:Airports:USA",
     "Airports-Brazil": "pyg:Airports:Brazil",
     "Airports-Europe": "pyg:Airports:Europe",
+    "Photo": "pyg:Amazon:Photo",
     "Cornell5": "pyg:LINKXDataset:cornell5",
+    "Reed98": "pyg:LINKXDataset:reed98",
 }
 
 
@@ -54,9 +58,9 @@ def test_counts_equal_the_catalog(load, name):
     assert found == (entry.nodes, entry.edges, entry.features, entry.classes)
 
 
-@pytest.mark.parametrize("name", PUBLISHED["loaded"])
-def test_counts_equal_those_of_pyg(load, name):
-    published, graph = PUBLISHED["loaded"][name], load(name).graph
+@pytest.mark.parametrize("name", [*PUBLISHED["loaded"], *PUBLISHED["listed"]])
+def test_counts_equal_those_of_pyg_or_of_the_files(load, name):
+    published, graph = (PUBLISHED["loaded"] | PUBLISHED["listed"])[name], load(name).graph
     both_ways = graph.to_undirected() if graph.directed else graph
     # PyG stores the edges of the airports in one direction, as in the files.
     entries = graph.num_edges if name.startswith("Airports") else graph.num_entries
@@ -132,6 +136,52 @@ def test_acm_equals_its_published_text_files(load, data):
     assert np.array_equal(graph.y, y)
     pairs = {tuple(sorted(pair)) for pair in edges.tolist() if pair[0] != pair[1]}
     assert pairs == set(map(tuple, graph.edges_once().T.tolist()))
+
+
+def test_uai_equals_its_published_text_files(load, data):
+    import zipfile
+
+    dataset = load("UAI")
+    with zipfile.ZipFile(find_raw_folder(CATALOG["UAI"], data) / "uai.zip") as archive:
+        lines = {name: archive.read(name).decode().splitlines() for name in archive.namelist()}
+    graph = dataset.graph
+    assert graph.y.tolist() == [int(line) for line in lines["uai/uai.label"]]
+    assert set(map(tuple, graph.edge_index.T.tolist())) == {
+        tuple(map(int, line.split())) for line in lines["uai/uai.edge"]
+    }
+    assert graph.num_self_loops == 6
+    words = [[column for column, cell in enumerate(line.split()) if cell == "1"] for line in lines["uai/uai.feature"]]
+    assert [graph.x.indices[start:stop].tolist() for start, stop in itertools.pairwise(graph.x.indptr)] == words
+    for size in (20, 40, 60):
+        (split,) = dataset.splits[f"train{size}"]
+        assert split.train.tolist() == sorted(map(int, lines[f"uai/train{size}.txt"]))
+        assert split.test.tolist() == sorted(map(int, lines[f"uai/test{size}.txt"]))
+
+
+def test_filtered_chameleon_equals_its_published_arrays(load, data):
+    dataset = load("Chameleon-filtered")
+    with np.load(
+        find_raw_folder(CATALOG["Chameleon-filtered"], data) / "chameleon_filtered.npz", allow_pickle=False
+    ) as arrays:
+        assert np.array_equal(dataset.graph.x.toarray(), arrays["node_features"])
+        assert np.array_equal(dataset.graph.y, arrays["node_labels"])
+        listed = np.sort(arrays["edges"], axis=1)
+        masks = {part: arrays[f"{part}_masks"] for part in ("train", "val", "test")}
+    assert np.array_equal(dataset.graph.edges_once().T, np.unique(listed, axis=0))
+    assert len(dataset.splits["public"]) == 10
+    for number, split in enumerate(dataset.splits["public"]):
+        for part, mask in masks.items():
+            assert np.array_equal(getattr(split, part), np.flatnonzero(mask[number]))
+        # The sizes differ between splits, but every node is in one part.
+        assert len(split.train) + len(split.val) + len(split.test) == dataset.graph.num_nodes
+
+
+def test_astroph_has_the_ids_and_self_loops_of_its_file(load, data):
+    graph = load("ca-AstroPh").graph
+    with gzip.open(find_raw_folder(CATALOG["ca-AstroPh"], data) / "ca-AstroPh.txt.gz", "rt") as file:
+        listed = {tuple(map(int, line.split())) for line in file if not line.startswith("#")}
+    assert set(map(tuple, graph.ids[graph.edge_index].T.tolist())) == listed
+    assert graph.num_self_loops == 60
 
 
 def test_the_data_directory_is_not_modified(load, data):

@@ -57,6 +57,8 @@ def test_parameters_of_synthetic_are_passed_on():
 def test_a_data_set_without_a_downloader_names_its_source(no_data):
     with pytest.raises(DatasetError, match=r"copy the files of github.com/.*acm.npz.* to acm/raw in a data directory"):
         load_dataset("ACM")
+    with pytest.raises(DatasetError, match=r"copy the files of github.com/.*uai.zip to AM-GCN in a data directory"):
+        load_dataset("UAI")
 
 
 def test_a_data_directory_must_exist(no_data, monkeypatch, tmp_path):

@@ -30,7 +30,8 @@ def list_datasets(data: DataOption = None, as_json: JsonOption = False) -> None:
         return
     console = Console(highlight=False)
     names = _COLUMNS if console.width < _WIDE else (*_COLUMNS, "about")
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    # Without collapsed padding, the longest name would be cut in a terminal of 80 columns.
+    table = Table(box=None, pad_edge=False, collapse_padding=True, header_style="bold")
     for name in names:
         table.add_column(name.replace("_", " "), justify="right" if name in _NUMBERS else "left", no_wrap=True)
     for row in rows:

@@ -33,7 +33,7 @@ def show_info(
     - `graphprox info synthetic`
     - `graphprox info Cora --data DIR --json`
     - `graphprox info edges.csv.gz --features words.npz --labels topics.csv`
-    - `graphprox info pyg:Amazon:Photo`
+    - `graphprox info pyg:Amazon:Computers`
     """
     dataset = source.load()
     found = statistics(dataset.graph)

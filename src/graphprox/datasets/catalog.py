@@ -77,6 +77,12 @@ def _airports(place: str, nodes: int, edges: int) -> CatalogEntry:
     )
 
 
+def _facebook(name: str, nodes: int, edges: int, features: int) -> CatalogEntry:
+    folder, about = f"{name.lower()}/raw", "Facebook of a university, profile fields"
+    read, loader = readers.read_facebook, ("LINKXDataset", name.lower())
+    return CatalogEntry(name, nodes, edges, features, 2, "none", folder, read, loader, about=about)
+
+
 _ENTRIES = (
     _planetoid("Cora", 2708, 5278, 1433, 7, "140/500/1000", "citations, words"),
     _planetoid("CiteSeer", 3327, 4552, 3703, 6, "120/500/1000", "citations, words"),
@@ -127,6 +133,18 @@ _ENTRIES = (
         source="github.com/EdisonLeeeee/GraphData, datasets/acm.npz (the data of github.com/zhumeiqiBUPT/AM-GCN)",
         about="papers with a common author, words",
     ),
+    CatalogEntry(
+        name="UAI",
+        nodes=3067,
+        edges=28314,
+        features=4973,
+        classes=19,
+        splits="380, 760, 1140",
+        folder="AM-GCN",
+        read=readers.read_uai,
+        source="github.com/zhumeiqiBUPT/AM-GCN, data/uai.zip",
+        about="links, words; classes of very different sizes",
+    ),
     _coauthor("CoauthorCS", "CS", 18333, 81894, 6805, 15),
     _webkb("Texas", 183, 325),
     _webkb("Cornell", 183, 298),
@@ -155,7 +173,30 @@ _ENTRIES = (
         loader=("Actor",),
         about="actors on the same page, directed",
     ),
+    CatalogEntry(
+        name="Chameleon-filtered",
+        nodes=890,
+        edges=8854,
+        features=2325,
+        classes=5,
+        splits=_GEOM_GCN_SPLITS,
+        folder="chameleon_filtered",
+        read=readers.read_heterophilous,
+        source="github.com/yandex-research/heterophilous-graphs, data/chameleon_filtered.npz",
+        about="Wikipedia articles without duplicates, classes by traffic",
+    ),
     _coauthor("Physics", "Physics", 34493, 247962, 8415, 5),
+    CatalogEntry(
+        name="Photo",
+        nodes=7650,
+        edges=119081,
+        features=745,
+        classes=8,
+        folder="Photo/raw",
+        read=readers.read_citation_npz,
+        loader=("Amazon", "Photo"),
+        about="goods bought together, words of reviews",
+    ),
     _airports("USA", 1190, 13599),
     _airports("Brazil", 131, 1074),
     _airports("Europe", 399, 5995),
@@ -171,16 +212,18 @@ _ENTRIES = (
         about="who trusts whom; no features, so degree buckets",
     ),
     CatalogEntry(
-        name="Cornell5",
-        nodes=18660,
-        edges=790777,
-        features=4735,
-        classes=2,
-        folder="cornell5/raw",
-        read=readers.read_facebook,
-        loader=("LINKXDataset", "cornell5"),
-        about="Facebook of a university, profile fields",
+        name="ca-AstroPh",
+        nodes=18772,
+        edges=198110,
+        features=17,
+        classes=0,
+        folder="ca-AstroPh",
+        read=readers.read_astroph,
+        source="the Python package pgl 2.2.4, pgl/data/arXiv, as ca-AstroPh.txt.gz (SNAP's)",
+        about="coauthors in astrophysics; no features, so degree buckets",
     ),
+    _facebook("Cornell5", 18660, 790777, 4735),
+    _facebook("Reed98", 962, 18812, 745),
 )
 
 CATALOG: dict[str, CatalogEntry] = {entry.name: entry for entry in _ENTRIES}

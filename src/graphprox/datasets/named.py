@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import inspect
 import pickle
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,18 @@ from graphprox.datasets.synthetic_graph import synthetic
 from graphprox.errors import DatasetError, GraphproxError
 
 SYNTHETIC = "synthetic"
+
+# What readers raise if a file is missing, incomplete or damaged.
+_DAMAGE = (
+    OSError,
+    ValueError,
+    LookupError,
+    StopIteration,
+    EOFError,
+    pickle.UnpicklingError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def is_dataset_name(spec: str) -> bool:
@@ -70,8 +84,10 @@ def load_dataset(name: str, *, data: str | Path | None = None) -> Dataset:
         graph, splits = entry.read(folder)
     except GraphproxError:
         raise
-    except (OSError, ValueError, LookupError, StopIteration, EOFError, pickle.UnpicklingError) as error:
+    except _DAMAGE as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if isinstance(error, KeyError):
+            reason += " is missing"
         raise DatasetError(f"the files of {name} in {folder} are incomplete or damaged: {reason}") from error
     return Dataset(name, graph, splits)
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import json
 import warnings
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,18 +24,25 @@ from graphprox.datasets.dataset import NO_SPLITS, Splits
 from graphprox.errors import IgnoredInputWarning
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import NodeSplit
-from graphprox.io.npy import open_npz, read_sparse
+from graphprox.io.files import check_readable
+from graphprox.io.npy import open_npz, read_sparse, wrap_read_errors
+
+_PARTS = ("train", "val", "test")
 
 
 def _check_found(matrix: sp.csr_array | None, path: Path) -> sp.csr_array:
     if matrix is None:
-        raise KeyError(f"{path.name} has no such matrix")
+        raise ValueError(f"{path.name} has no such matrix")
     return matrix
 
 
-def _read_integers(path: Path, *, skip: int = 0) -> IntArray:
+def _read_integers(file: Path | IO[bytes], *, skip: int = 0, dtype: type[np.integer[Any]] = np.int64) -> NDArray[Any]:
     """Read a table of integers, which may be gzipped and contain comments."""
-    return np.loadtxt(path, dtype=np.int64, skiprows=skip, ndmin=2)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of no rows, which is an error here
+        table = np.loadtxt(file, dtype=dtype, skiprows=skip, ndmin=2)
+    if not len(table):
+        raise ValueError(f"{file.name} contains no rows")
+    return table
 
 
 def _binarize(x: sp.csr_array) -> sp.csr_array:
@@ -40,24 +50,45 @@ def _binarize(x: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(((x.data > 0).astype(np.float32), x.indices, x.indptr), shape=x.shape)
 
 
-# -- npz: CitationFull, Coauthor, ACM -------------------------------------------------------------------------------
+def _make_index_splits(lists: Mapping[str, IntArray], num_nodes: int) -> Splits:
+    """Return a split for each pair of lists such as ``train20`` and ``test20``; none has validation nodes."""
+    splits = {}
+    for name in [name for name in lists if name.startswith("train")]:
+        split = NodeSplit(lists[name], np.empty(0, np.int64), lists[name.replace("train", "test")])
+        last = max(split.train.max(initial=0), split.test.max(initial=0))
+        if last >= num_nodes:
+            raise ValueError(
+                f"the split {name} contains node {last}, which the graph of {num_nodes} nodes does not have"
+            )
+        splits[name] = (split,)
+    return splits
+
+
+# -- npz: CitationFull, Coauthor, Amazon, ACM -----------------------------------------------------------------------
 
 
 def read_citation_npz(raw: Path) -> tuple[Graph, Splits]:
-    """Read an npz file of CitationFull, Coauthor or ACM; features are binary and self-loops removed, as in PyG."""
+    """Read an npz file of PyG's format, or ACM; features are binary and self-loops removed, as in PyG."""
     path = next(raw.glob("*.npz"))
     with warnings.catch_warnings(action="ignore", category=IgnoredInputWarning), open_npz(path) as arrays:
         adjacency = _check_found(read_sparse(arrays, "adj_"), path).tocoo()
         x = _binarize(_check_found(read_sparse(arrays, "attr_"), path))
         index = np.stack(adjacency.coords).astype(np.int64)
         graph = Graph(x, index[:, index[0] != index[1]], y=arrays["labels"].astype(np.int64))
-        sizes = [name.removeprefix("train") for name in arrays if name.startswith("train")]
-        no_nodes = np.empty(0, np.int64)
-        splits = {
-            f"train{size}": (NodeSplit(np.sort(arrays[f"train{size}"]), no_nodes, np.sort(arrays[f"test{size}"])),)
-            for size in sizes
-        }
-        return graph, splits
+        return graph, _make_index_splits(arrays, graph.num_nodes)
+
+
+def read_heterophilous(raw: Path) -> tuple[Graph, Splits]:
+    """Read an npz file of heterophilous-graphs: dense words, an edge list, labels, and a row of each mask per split."""
+    path = next(raw.glob("*.npz"))
+    with open_npz(path) as arrays:
+        masks = [arrays[f"{part}_masks"] for part in _PARTS]
+        x, edges, y = (arrays[name] for name in ("node_features", "edges", "node_labels"))
+    graph = Graph(sp.csr_array(x), edges.T, y=y)
+    shapes = [mask.shape for mask in masks]
+    if set(shapes) != {(len(masks[0]), graph.num_nodes)}:
+        raise ValueError(f"masks must have a row per split and a column per node, {graph.num_nodes}; got {shapes}")
+    return graph, {"public": tuple(NodeSplit.from_masks(*split) for split in zip(*masks, strict=True))}
 
 
 # -- Geom-GCN: WebKB, Actor -----------------------------------------------------------------------------------------
@@ -93,8 +124,32 @@ def _read_geom_gcn(raw: Path, x: sp.csr_array, rows: list[tuple[int, str, int]])
     splits = []
     for path in sorted(raw.glob("*_split_0.6_0.2_*.npz")):
         with open_npz(path) as masks:
-            splits.append(NodeSplit.from_masks(*(masks[f"{part}_mask"] != 0 for part in ("train", "val", "test"))))
+            splits.append(NodeSplit.from_masks(*(masks[f"{part}_mask"] != 0 for part in _PARTS)))
     return graph, {"public": tuple(splits)} if splits else NO_SPLITS
+
+
+# -- text in a zip file: AM-GCN -------------------------------------------------------------------------------------
+
+
+def read_uai(raw: Path) -> tuple[Graph, Splits]:
+    """Read UAI of AM-GCN: a dense table of zeros and ones, an edge list, labels, and lists of nodes."""
+    with zipfile.ZipFile(check_readable(raw / "uai.zip")) as archive:
+        words = _read_member(archive, "uai.feature", dtype=np.uint8)  # int64 would take 120 MB
+        if words.max() > 1:
+            raise ValueError(f"uai/uai.feature must contain only 0 and 1; it contains {words.max()}")
+        index, y = _read_member(archive, "uai.edge").T, _read_member(archive, "uai.label").ravel()
+        graph = Graph(sp.csr_array(words).astype(np.float32), index, y=y)
+        names = [f"{part}{size}" for size in (20, 40, 60) for part in ("train", "test")]
+        lists = {name: _read_member(archive, f"{name}.txt").ravel() for name in names}
+    return graph, _make_index_splits(lists, graph.num_nodes)
+
+
+def _read_member(archive: zipfile.ZipFile, name: str, *, dtype: type[np.integer[Any]] = np.int64) -> NDArray[Any]:
+    member = f"uai/{name}"
+    if member not in archive.namelist():
+        raise KeyError(member)
+    with archive.open(member) as file:
+        return _read_integers(file, dtype=dtype)
 
 
 # -- others ---------------------------------------------------------------------------------------------------------
@@ -144,7 +199,9 @@ def read_facebook(raw: Path) -> tuple[Graph, Splits]:
     """Read a Facebook100 network; features are one-hot profile fields, the label is the gender."""
     from scipy.io import loadmat
 
-    content = loadmat(raw / "data.mat")
+    path = check_readable(raw / "data.mat")
+    with wrap_read_errors(path, "mat"):
+        content = loadmat(path)
     profile = np.asarray(content["local_info"], np.int64)
     adjacency = sp.coo_array(content["A"])
     fields = [_one_hot(profile[:, column]) for column in (0, *range(2, profile.shape[1]))]
@@ -161,3 +218,10 @@ def read_epinions(raw: Path) -> tuple[Graph, Splits]:
     """Read soc-Epinions1, an undirected graph without features, which gets structural ones."""
     index = _read_integers(raw / "soc-Epinions1.txt.gz").T
     return Graph(None, index, num_nodes=int(index.max()) + 1), NO_SPLITS
+
+
+def read_astroph(raw: Path) -> tuple[Graph, Splits]:
+    """Read ca-AstroPh, an undirected graph without features, whose node numbers have gaps and are kept as ids."""
+    edges = _read_integers(raw / "ca-AstroPh.txt.gz")
+    ids, index = np.unique(edges, return_inverse=True)
+    return Graph(None, index.reshape(edges.shape).T, node_ids=ids), NO_SPLITS
