@@ -9,7 +9,7 @@ READY := .venv/.ready
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-demo: $(READY) ## embed the built-in graph in five ways: a table of accuracies, and a figure in demo/
+demo: $(READY) ## embed the built-in graph in six ways: a table of accuracies, and a figure in demo/
 	@$(BIN)/graphprox demo --out demo
 
 PYTEST := $(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile

@@ -47,6 +47,8 @@ def check_commands() -> None:
         ("datasets",),
         ("info", "synthetic"),
         ("embed", "synthetic", "--method", "deepwalk", "--out", "vectors.parquet"),
+        ("embed", "synthetic", "--out", "auto.npy", "--model", "auto"),
+        ("transform", "synthetic", "--model", "auto", "--out", "again.npy"),
         ("embed", "synthetic", "--method", "ft-gcl", "--out", "model.npy", "--model", "model"),
         ("transform", "synthetic", "--model", "model", "--out", "again.npy"),
         ("neighbors", "vectors.parquet", "0"),

@@ -109,6 +109,31 @@ def run(
     _measure(trials, find_pending(trials, records), records, data, jobs)
 
 
+@app.command("left-out")
+def left_out(
+    records: RecordsOption = HERE / "records",
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Page to write.")] = HERE.parent
+    / "docs"
+    / "left_out.md",
+    data: DataOption = None,
+) -> None:
+    """Choose the constants of the default method without each graph in turn, and apply them to it.
+
+    Graphs that have been measured are read from the records. Writes `docs/left_out.md`.
+
+    For example:
+
+    - `python -m reproduction left-out`
+    """
+    from reproduction.left_out import observe_catalog, write_page
+
+    observations = []
+    for observed in observe_catalog(records / "left-out.jsonl", data):
+        observations.append(observed)
+        print(observed.dataset, observed.chosen, flush=True)
+    print(write_page(out, observations))
+
+
 @app.command()
 def check(
     experiments: ExperimentsArgument,

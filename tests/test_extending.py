@@ -79,7 +79,7 @@ EMBED = ["embed", "synthetic:nodes=140", "--out"]
 COMMANDS = [
     ["methods", "principal"],
     [*EMBED, "a.npy", "--method", "principal", "--dim", "5"],
-    [*EMBED, "b.npy", "--dim", "8", "--epochs", "3", "--model", "model"]
+    [*EMBED, "b.npy", "--method", "ft-gcl", "--dim", "8", "--epochs", "3", "--model", "model"]
     + [part for each in SETTINGS for part in ("--set", each)],
 ]
 

@@ -108,8 +108,8 @@ def run_command(command: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str
 
 
 def without_measurements(text: str) -> str:
-    """Mask seconds, losses and percentages, which differ between machines."""
-    return re.sub(r"loss [\d.]+|[\d.]+ s\b|([\d.]+ ± )?[\d.]+ %", "?", text)
+    """Mask seconds, memory, losses and percentages, which differ between machines."""
+    return re.sub(r"loss [\d.]+|[\d.]+ s\b|[\d,]+ MB|([\d.]+ ± )?[\d.]+ %", "?", text)
 
 
 @pytest.mark.parametrize("page", sorted({*TOURS, *PAGES, "docs/extending.md"}))

@@ -4,7 +4,7 @@ Examples
 --------
 >>> import graphprox
 >>> graph = graphprox.load("synthetic").graph
->>> graphprox.embed(graph, epochs=2, n_components=8)
+>>> graphprox.embed(graph, n_components=8)
 Embedding(840 nodes, 8 components)
 >>> graphprox.DGI(n_components=8, epochs=2).fit_transform(graph).shape
 (840, 8)

@@ -46,6 +46,7 @@ from .io import read_embedding as read_embedding
 from .io import read_graph as read_graph
 from .io import write_embedding as write_embedding
 from .methods.arvga import ARVGA as ARVGA
+from .methods.auto import AutoEmbedder as AutoEmbedder
 from .methods.barlow_twins import BarlowTwins as BarlowTwins
 from .methods.base import GraphEmbedder as GraphEmbedder
 from .methods.base import InductiveEmbedder as InductiveEmbedder

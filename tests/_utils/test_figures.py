@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from graphprox import WriteError
-from graphprox._utils.figures import new_figure, save_figure
+from graphprox._utils.figures import check_figure, new_figure, save_figure, write_figure
 
 
 def draw():
@@ -20,6 +20,27 @@ def test_equal_figures_give_equal_files(tmp_path):
     first, second = (save_figure(draw(), tmp_path, name) for name in ("one", "two"))
     assert [path.name for path in first] == ["one.png", "one.svg"]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+@pytest.mark.parametrize("name", ["one.png", "one.SVG"])
+def test_one_file_is_written(tmp_path, name):
+    assert write_figure(draw(), tmp_path / name) == tmp_path / name
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_bytes().startswith(b"\x89PNG" if name == "one.png" else b"<?xml")
+
+
+def test_other_endings_are_rejected_before_and_while_writing(tmp_path):
+    for write in (check_figure, lambda path: write_figure(draw(), path)):
+        with pytest.raises(WriteError, match=r"^the ending of a figure must be one of .png, .svg; got 'one.pdf'$"):
+            write(tmp_path / "one.pdf")
+
+
+def test_folder_is_made_when_a_figure_is_checked(tmp_path):
+    check_figure(tmp_path / "new" / "one.png")
+    assert (tmp_path / "new").is_dir()
+    (tmp_path / "new" / "two.png").mkdir()
+    with pytest.raises(WriteError, match="must be a file; it is a directory"):
+        check_figure(tmp_path / "new" / "two.png")
 
 
 def test_missing_matplotlib_is_an_error_that_names_the_extra(monkeypatch):

@@ -179,10 +179,13 @@ def test_help_is_printed_without_arguments(run):
     ("arguments", "sentence"),
     [
         (["embed", "{graph}", "--out", "emb.npy", "--dim", "0"], "--dim must be a positive integer; got 0"),
-        (["embed", "{graph}", "--out", "emb.npy", "--epochs", "-1"], "--epochs must be a non-negative integer; got -1"),
+        (
+            ["embed", "{graph}", "--out", "emb.npy", "--method", "dgi", "--epochs", "-1"],
+            "--epochs must be a non-negative integer; got -1",
+        ),
         (["embed", "{graph}", "--out", "emb.npy", "--method", "dgj"], "--method must be registered; got 'dgj'"),
         (
-            ["embed", "{graph}", "--out", "emb.npy", "--checkpoint-every", "0"],
+            ["embed", "{graph}", "--out", "emb.npy", "--method", "ft-gcl", "--checkpoint-every", "0"],
             "--checkpoint-every must be a positive integer; got 0",
         ),
         (
@@ -197,7 +200,7 @@ def test_help_is_printed_without_arguments(run):
         (["curve", "{graph}", "--epochs", "0"], "got one without: give --labels FILE"),
         (["compare", "{graph}", "--methods", "gcn"], "GCN needs labels; the graph has none: give --labels FILE"),
         (["compare", "{graph}", "--protocol", "rndom"], "--protocol must be one of"),
-        (["transform", "{graph}", "--model", "none", "--out", "emb.npy"], "train one with graphprox embed --model"),
+        (["transform", "{graph}", "--model", "none", "--out", "emb.npy"], "make one with graphprox embed --model"),
     ],
 )
 def test_errors_of_the_library_name_options(run, triangle, monkeypatch, tmp_path, arguments, sentence):
@@ -366,7 +369,9 @@ def test_installed_program_completes_names():
         ("graphprox embed syn", ["synthetic"]),
         ("graphprox embed Cora --method d", ["deepwalk", "dgi", "diffused"]),
         ("graphprox methods ft-gcl-", ["ft-gcl-nl", "ft-gcl-plus"]),
-        ("graphprox embed Cora --preset T", ["Texas", "Texas-paper"]),
+        ("graphprox embed Cora --method ft-gcl --preset T", ["Texas", "Texas-paper"]),
+        ("graphprox tune Cora --preset T", ["Texas", "Texas-paper"]),
+        ("graphprox embed Cora --preset d", ["default"]),
         ("graphprox tune Cora --method mvgrl --preset T", ["Texas"]),
         ("graphprox curve Cora --preset a", ["auto"]),
         ("graphprox neighbors emb.npy 3 --graph Tex", ["Texas"]),

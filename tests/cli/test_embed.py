@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphprox import FTGCL, load
+from graphprox import FTGCL, AutoEmbedder, load
+from graphprox.auto.selection import Selection
 from graphprox.ftgcl.trainer import Trainer
 from graphprox.io.embedding_reader import read_embedding
 
@@ -29,7 +30,8 @@ GRAPH = "synthetic:nodes=140"
 @pytest.fixture
 def embed(run, tmp_path, no_data):
     def embed(*arguments):
-        return run("embed", GRAPH, *SMALL, "--device", "cpu", *arguments)
+        named = [] if "--method" in arguments else ["--method", "ft-gcl"]
+        return run("embed", GRAPH, *named, *SMALL, "--device", "cpu", *arguments)
 
     return embed
 
@@ -106,7 +108,7 @@ def test_recipe_with_the_name_of_another_method_is_refused(tmp_path, run):
 
 
 def test_preset_of_another_data_set_is_selected_by_name(run, tmp_path, no_data):
-    options = ["--preset", "PubMed", "--epochs", 1, "--model", tmp_path / "model", "--json"]
+    options = ["--method", "ft-gcl", "--preset", "PubMed", "--epochs", 1, "--model", tmp_path / "model", "--json"]
     code, out, _ = run("embed", GRAPH, "--out", tmp_path / "emb.npy", *options)
     assert (code, json.loads(out)["dim"]) == (0, 1024)
     assert 'activation = "none"' in (tmp_path / "model" / "recipe.toml").read_text()
@@ -114,8 +116,8 @@ def test_preset_of_another_data_set_is_selected_by_name(run, tmp_path, no_data):
 
 def test_options_take_precedence_over_set_and_preset(run, tmp_path, no_data):
     options = ["--preset", "synthetic", "--set", "epochs=9", "--set", "encoder.name=sage", "--epochs", 2, "--dim", 8]
-    command = ["embed", GRAPH, "--out", tmp_path / "emb.npy", "--model", tmp_path / "model", "--json"]
-    code, out, _ = run(*command, *options)
+    command = ["embed", GRAPH, "--method", "ft-gcl", "--out", tmp_path / "emb.npy", "--model", tmp_path / "model"]
+    code, out, _ = run(*command, "--json", *options)
     summary = json.loads(out)
     assert (code, summary["epochs"], summary["dim"]) == (0, 2, 8)
     recipe = (tmp_path / "model" / "recipe.toml").read_text()
@@ -134,10 +136,11 @@ def test_checkpoints_are_written_at_the_requested_interval(embed, tmp_path):
 def test_features_are_read_from_a_separate_file(run, tmp_path, no_data):
     (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"n{i},n{i + 1}\n" for i in range(20)))
     (tmp_path / "x.csv").write_text("id,a,b\n" + "".join(f"n{i},{i % 3},1\n" for i in range(21)))
-    options = ["--features", tmp_path / "x.csv", "--epochs", 2, *SMALL]
-    code, _, err = run("embed", tmp_path / "edges.csv", *options, "--out", tmp_path / "emb.csv")
-    assert (code, err) == (0, "")
-    assert set(read_embedding(tmp_path / "emb.csv").ids) == {f"n{i}" for i in range(21)}
+    for options in (["--method", "ft-gcl", "--epochs", 2, *SMALL], ["--dim", 8]):
+        options += ["--features", tmp_path / "x.csv", "--out", tmp_path / "emb.csv"]
+        code, _, err = run("embed", tmp_path / "edges.csv", *options)
+        assert (code, err) == (0, "")
+        assert set(read_embedding(tmp_path / "emb.csv").ids) == {f"n{i}" for i in range(21)}
 
 
 def test_another_graph_is_embedded_without_training(embed, run, tmp_path):
@@ -199,7 +202,8 @@ def test_loss_is_logged_for_tensorboard(embed, tmp_path):
 def test_error_is_one_sentence_and_nothing_is_written(run, tmp_path, monkeypatch, no_data, arguments, sentence):
     monkeypatch.chdir(tmp_path)
     options = SMALL if not {"--dim", "--recipe"} & set(arguments) else []
-    code, out, err = run("embed", GRAPH, "--out", "emb.npy", *options, *arguments)
+    named = [] if {"--method", "--recipe"} & set(arguments) else ["--method", "ft-gcl"]
+    code, out, err = run("embed", GRAPH, "--out", "emb.npy", *named, *options, *arguments)
     assert (code, out) == (2, "")
     assert sentence in err
     assert err.count("\n") == 1
@@ -220,6 +224,123 @@ def test_method_that_cannot_be_resumed_rejects_training_options(run, tmp_path, m
     )
     assert not (tmp_path / "emb.npy").exists()
     assert not (tmp_path / "model").exists()
+
+
+# -- the default method ---------------------------------------------------------------------------------------------
+
+
+def test_default_method_equals_the_estimator_and_explains_itself(run, tmp_path, no_data):
+    code, out, err = run("embed", GRAPH, "--dim", 8, "--seed", 3, "--out", tmp_path / "emb.npy")
+    fitted = AutoEmbedder(n_components=8, random_state=3).fit(load(GRAPH))
+    first, *explained = out.splitlines()
+    assert (code, err) == (0, "")
+    assert np.load(tmp_path / "emb.npy").tobytes() == fitted.vectors_.tobytes()
+    assert first.startswith(f"{tmp_path / 'emb.npy'}: 140 nodes, 8 components, by auto, ")
+    assert [line.partition(":")[0] for line in explained] == ["found", "kept", "cost"]
+    assert explained[:2] == fitted.explanation_.splitlines()[:2]
+    assert [path.name for path in tmp_path.glob("emb*")] == ["emb.npy"]
+
+
+def test_selection_is_part_of_the_json(run, tmp_path, no_data):
+    code, out, _ = run("embed", GRAPH, "--out", tmp_path / "emb.npy", "--json")
+    selection, found = json.loads(out)["selection"], AutoEmbedder().fit(load(GRAPH)).selection_
+    assert (code, json.loads(out)["method"]) == (0, "auto")
+    assert selection == {"choice": found.choice, "scores": dict(found.scores), "ratio": found.ratio}
+
+
+def test_infinite_ratio_is_null_in_the_json(run, tmp_path, no_data, monkeypatch):
+    def select(*_):
+        return Selection("both", {}, float("inf"))
+
+    monkeypatch.setattr(AutoEmbedder, "_select", select)
+    code, out, _ = run("embed", GRAPH, "--out", tmp_path / "emb.npy", "--json")
+    assert (code, json.loads(out)["selection"]) == (0, {"choice": "both", "scores": {}, "ratio": None})
+
+
+def test_other_methods_print_no_explanation(embed, tmp_path):
+    code, out, _ = embed("--out", tmp_path / "emb.npy", "--epochs", 1, "--json")
+    assert (code, "selection" in json.loads(out)) == (0, False)
+    assert len(embed("--out", tmp_path / "emb.npy", "--epochs", 1)[1].splitlines()) == 1
+
+
+def test_saved_model_of_the_default_method_is_loaded_by_transform(run, tmp_path, no_data):
+    model, out = tmp_path / "model", tmp_path / "emb.npy"
+    code, printed, _ = run("embed", GRAPH, "--dim", 8, "--out", out, "--model", model)
+    assert (code, f"; model in {model}\n" in printed) == (0, True)
+    assert {path.name for path in model.iterdir()} == {"arrays.safetensors", "about.json"}
+    code, printed, _ = run("transform", GRAPH, "--model", model, "--out", tmp_path / "again.npy")
+    assert (code, "140 nodes, 8 components, by auto, " in printed) == (0, True)
+    assert out.read_bytes() == (tmp_path / "again.npy").read_bytes()
+    grown = ["synthetic:nodes=300,seed=4", "--model", model, "--out", tmp_path / "more.npy", "--json"]
+    code, printed, _ = run("transform", *grown)
+    assert (code, json.loads(printed)["nodes"], json.loads(printed)["epochs"]) == (0, 300, None)
+
+
+def test_model_of_the_default_method_is_rejected_where_it_does_not_fit(run, tmp_path, no_data):
+    model, out = tmp_path / "model", ["--out", tmp_path / "emb.npy"]
+    run("embed", GRAPH, "--dim", 8, *out, "--model", model)
+    code, _, err = run("transform", "synthetic:nodes=140,features=16", "--model", model, *out)
+    assert (code, "must have the 32 features that auto was fitted on; got 16" in err) == (2, True)
+    code, _, err = run("transform", GRAPH, "--model", model, *out, "--device", "cuda")
+    assert (code, err) == (
+        2,
+        f"error: --device needs a model of the FT-GCL family; {model} has one of auto: leave it out\n",
+    )
+    (model / "arrays.safetensors").write_bytes(b"noise")
+    code, _, err = run("transform", GRAPH, "--model", model, *out)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "arrays.safetensors is damaged: its content does not match the recorded checksum" in err
+
+
+@pytest.mark.parametrize("name", ["why.png", "why.SVG"])
+def test_selection_is_drawn_to_exactly_one_file(run, tmp_path, no_data, name):
+    figure = tmp_path / "new" / name
+    code, out, _ = run("embed", GRAPH, "--out", tmp_path / "emb.npy", "--explain", figure, "--json")
+    assert (code, json.loads(out)["files"]) == (0, [str(tmp_path / "emb.npy"), str(figure)])
+    assert figure.read_bytes().startswith(b"\x89PNG" if name == "why.png" else b"<?xml")
+    assert list(figure.parent.iterdir()) == [figure]
+
+
+def test_missing_matplotlib_is_reported_before_anything_is_read(run, tmp_path, no_data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    code, out, err = run("embed", "missing.csv", "--out", tmp_path / "emb.npy", "--explain", tmp_path / "why.png")
+    assert (code, out) == (2, "")
+    assert err == "error: a figure needs matplotlib, which is not installed: pip install 'graphprox[plots]'\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ["--epochs", "3"],
+            "--epochs needs a method that is trained; auto trains nothing: leave it out, or name a method, such as "
+            "--method ft-gcl",
+        ),
+        *(
+            (
+                option,
+                f"{option[0]} needs a method of the FT-GCL family; auto trains nothing: leave it out, or name one, "
+                "such as --method ft-gcl",
+            )
+            for option in (["--resume"], ["--checkpoint-every", "5"], ["--tensorboard", "log"], ["--device", "cuda"])
+        ),
+        (["--explain", "why.pdf"], "the ending of a figure must be one of .png, .svg; got 'why.pdf'"),
+        (["--method", "dgi", "--explain", "why.png"], "--explain needs --method auto; got dgi: leave it out"),
+        (["--preset", "Cora"], "auto has no preset 'Cora'; valid names are auto, default"),
+        (["--set", "keep=all"], "keep must be one of"),
+        (["--dim", "0"], "--dim must be a positive integer; got 0"),
+    ],
+)
+def test_invalid_option_of_the_default_method_is_one_sentence(run, tmp_path, monkeypatch, no_data, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run("embed", GRAPH, "--out", "emb.npy", "--model", "model", *arguments)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert not [name for name in ("emb.npy", "model", "why.png", "why.pdf") if (tmp_path / name).exists()]
+
+
+# -- models that do not fit -----------------------------------------------------------------------------------------
 
 
 def test_model_of_other_features_is_rejected(embed, run, tmp_path):
@@ -266,8 +387,9 @@ def test_interrupted_command_is_resumed_to_the_same_bytes(embed, tmp_path, monke
 def test_interrupted_process_is_resumed_to_the_same_bytes(embed, tmp_path, no_data, number, code):
     whole = tmp_path / "whole.npy"
     embed("--out", whole, "--epochs", 300)
-    command = [Path(sys.executable).with_name("graphprox"), "embed", GRAPH, *SMALL, "--device", "cpu"]
-    command += ["--out", tmp_path / "emb.npy", "--epochs", "300", "--model", tmp_path / "model", "--resume"]
+    command = [Path(sys.executable).with_name("graphprox"), "embed", GRAPH, "--method", "ft-gcl", *SMALL]
+    command += ["--device", "cpu", "--out", tmp_path / "emb.npy", "--epochs", "300"]
+    command += ["--model", tmp_path / "model", "--resume"]
     with subprocess.Popen(list(map(str, command)), env=os.environ, stderr=subprocess.PIPE, text=True) as process:
         metrics = tmp_path / "model" / "metrics.jsonl"
         while process.poll() is None and (not metrics.exists() or len(metrics.read_text()) < 300):

@@ -148,7 +148,8 @@ def rest(run, tmp_path, no_data):
         "--device",
         "cpu",
     ]
-    code, _, _ = run("embed", tmp_path / "rest.npz", "--epochs", 2, *small, "--out", tmp_path / "rest.parquet")
+    options = ["--method", "ft-gcl", "--epochs", 2, *small, "--out", tmp_path / "rest.parquet"]
+    code, _, _ = run("embed", tmp_path / "rest.npz", *options)
     assert code == 0
     return tmp_path / "rest.parquet"
 

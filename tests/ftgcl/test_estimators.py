@@ -202,9 +202,9 @@ def test_data_set_selects_its_preset_in_fit():
 def test_embed_prefers_its_parameters_to_the_preset_of_the_data_set(monkeypatch):
     trained = []
     monkeypatch.setattr(FTGCL, "_fit", lambda self, graph, *_: trained.append(self.recipe()) or graph.x)
-    graphprox.embed(Dataset("Texas", ring()), epochs=20)
-    graphprox.embed(Dataset("mine", ring()), epochs=20)
-    graphprox.embed(Dataset("Texas", ring()), epochs=20, preset="default")
+    graphprox.embed(Dataset("Texas", ring()), "ft-gcl", epochs=20)
+    graphprox.embed(Dataset("mine", ring()), "ft-gcl", epochs=20)
+    graphprox.embed(Dataset("Texas", ring()), "ft-gcl", epochs=20, preset="default")
     assert trained == [FTGCL.from_preset("Texas", epochs=20).recipe(), Recipe(), Recipe()]
 
 

@@ -13,7 +13,6 @@ import torch
 
 import graphprox
 from graphprox import Graph, IgnoredInputWarning, ParameterError, ReadError, WriteError
-from graphprox.ftgcl.checkpoint import dump_with_checksum, read_with_checksum
 from graphprox.ftgcl.model import Model
 from graphprox.ftgcl.model_folder import (
     ABOUT,
@@ -34,6 +33,7 @@ from graphprox.ftgcl.model_folder import (
 )
 from graphprox.ftgcl.trainer import EpochLog
 from graphprox.graph.checksum import graph_checksum
+from graphprox.io.verified import dump_with_checksum, read_with_checksum
 from graphprox.nn.encoders.base import ENCODERS
 
 

@@ -14,7 +14,12 @@ from graphprox import (
     random_split,
     read_graph,
 )
-from graphprox.graph.structural import IDENTITY_LIMIT
+from graphprox.graph.structural import (
+    IDENTITY_LIMIT,
+    count_nonzero_rows,
+    has_informative_features,
+    has_structural_features,
+)
 
 
 def entries(graph: nx.Graph) -> np.ndarray:
@@ -76,3 +81,67 @@ def test_warning_points_at_the_line_of_the_user(tmp_path):
         with pytest.warns(StructuralFeaturesWarning) as caught:
             call()
         assert [each.filename for each in caught] == [__file__]
+
+
+# -- recognition ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("num_nodes", [5, IDENTITY_LIMIT, IDENTITY_LIMIT + 1])
+def test_features_that_were_computed_from_edges_are_recognized(num_nodes, directed):
+    edges = entries(nx.gnm_random_graph(num_nodes, 2 * num_nodes, seed=0))
+    with pytest.warns(StructuralFeaturesWarning):
+        graph = Graph(None, edges, num_nodes=num_nodes, directed=directed)
+    assert has_structural_features(graph)
+    assert not has_informative_features(graph)
+    again = Graph(graph.x, edges, directed=directed)  # given as features
+    assert has_structural_features(again)
+
+
+def test_other_features_are_not_taken_for_structural_ones():
+    edges = entries(nx.gnm_random_graph(IDENTITY_LIMIT + 1, 3000, seed=0))
+    with pytest.warns(StructuralFeaturesWarning):
+        x = Graph(None, edges, num_nodes=IDENTITY_LIMIT + 1).x
+    shuffled = x[np.random.default_rng(0).permutation(IDENTITY_LIMIT + 1)]
+    for other in (shuffled, 2 * x, x.toarray()):
+        assert not has_structural_features(Graph(other, edges))
+    path = entries(nx.path_graph(4))
+    for other in (np.eye(4), sp.csr_array(np.eye(4)[::-1]), sp.csr_array(np.eye(4, 5)), sp.csr_array(np.ones((4, 4)))):
+        assert not has_structural_features(Graph(other, path))
+
+
+def test_one_hot_categories_are_informative_in_a_large_graph():
+    num_nodes = IDENTITY_LIMIT + 1
+    x = sp.csr_array(np.eye(7)[np.random.default_rng(0).integers(7, size=num_nodes)])
+    assert has_informative_features(Graph(x, entries(nx.path_graph(num_nodes))))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        (np.eye(4), False),
+        (np.eye(4)[[2, 0, 3, 1]] * [1, 5, 2, -3], False),  # no two nodes share a feature
+        (np.eye(4, 9), False),
+        (np.zeros((4, 3)), False),
+        (np.ones((4, 3)), False),
+        (np.tile([0.0, 2.5, -1.0], (4, 1)), False),  # all nodes have the same
+        ([[1, 2], [1, 2], [1, 2], [1, 3]], True),
+        ([[1, 0], [1, 0], [0, 1], [0, 1]], True),
+        ([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], True),
+        ([[0.1], [0.2], [0.3], [0.4]], True),
+        ([[-1.0], [-1.0], [0.0], [0.0]], True),
+    ],
+)
+def test_features_are_informative_if_they_are_shared_by_some_nodes_and_not_all_the_same(x, expected, form):
+    assert has_informative_features(Graph(form(np.asarray(x, float)), entries(nx.path_graph(4)))) is expected
+
+
+def test_nonzero_rows_of_each_column_are_counted():
+    x = np.array([[1, 0, -2, 0], [0, 0, 0.5, 0], [3, 0, 1, 0]], np.float32)
+    assert count_nonzero_rows(x).tolist() == [2, 0, 3, 0]
+    sparse = sp.csr_array(x)
+    assert count_nonzero_rows(sparse).tolist() == [2, 0, 3, 0]
+    sparse.data[0] = 0  # stored, but zero
+    assert count_nonzero_rows(sparse).tolist() == [1, 0, 3, 0]
+    assert count_nonzero_rows(np.zeros((0, 2))).tolist() == [0, 0]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import graphprox
-from graphprox import DGI, FTGCL, GCN, Dataset, ParameterError, load, synthetic
+from graphprox import DGI, FTGCL, GCN, AutoEmbedder, Dataset, ParameterError, load, synthetic
 from graphprox.methods import METHODS
 from graphprox.methods.factory import make_embedder
 
@@ -80,8 +80,14 @@ def test_embed_by_name_equals_the_estimator():
 def test_embed_of_a_data_set_equals_the_fitted_estimator():
     dataset = load("synthetic:nodes=140")
     parameters = {"epochs": 2, "n_components": 8, "cache": False}
-    embedding = graphprox.embed(dataset, **parameters)
+    embedding = graphprox.embed(dataset, "ft-gcl", **parameters)
     assert np.array_equal(embedding.vectors, FTGCL(**parameters).fit(dataset).vectors_)
+
+
+def test_embed_without_a_method_is_the_default_one():
+    graph = synthetic(nodes=140)
+    embedding = graphprox.embed(graph, n_components=8)
+    assert np.array_equal(embedding.vectors, AutoEmbedder(n_components=8).fit(graph).vectors_)
 
 
 def test_embed_rejects_parameters_together_with_an_estimator():

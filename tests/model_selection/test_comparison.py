@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphprox import ParameterError, TrainingError, load
+from graphprox._utils.defaults import DEFAULT_METHOD
 from graphprox.evaluation import classify
 from graphprox.methods import METHODS, method
 from graphprox.model_selection import MethodResult, compare
@@ -46,6 +47,10 @@ def test_all_selects_every_method_that_the_graph_has_labels_for():
     assert select_methods(["all"]) == list(METHODS)
     assert select_methods(["all"], labeled=False) == [name for name in METHODS if name not in supervised]
     assert select_methods(DEFAULT_METHODS, labeled=False) == list(DEFAULT_METHODS)
+
+
+def test_usual_methods_include_the_default_and_what_needs_no_training():
+    assert {"raw", "smoothed", "diffused", DEFAULT_METHOD} <= set(DEFAULT_METHODS)
 
 
 def test_supervised_methods_need_labels():

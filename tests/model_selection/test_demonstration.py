@@ -19,13 +19,14 @@ def rows(tmp_path_factory):
 
 def test_one_view_is_less_accurate_than_both_views(rows):
     accuracy = {name: row.accuracy for name, row in rows.items()}
-    assert list(accuracy) == ["raw features", "untrained encoder", "F-GCL", "T-GCL", "FT-GCL"]
+    assert list(accuracy) == ["raw features", "untrained encoder", "F-GCL", "T-GCL", "FT-GCL", "auto"]
     assert accuracy["raw features"] < accuracy["untrained encoder"]
     for single in ("F-GCL", "T-GCL"):
         assert accuracy["untrained encoder"] + 0.05 < accuracy[single] < accuracy["FT-GCL"]
     assert accuracy["FT-GCL"] > 0.89
     assert accuracy["untrained encoder"] < 0.80
     assert accuracy["raw features"] < 0.60
+    assert accuracy["auto"] > accuracy["untrained encoder"]
 
 
 def test_equal_embeddings_give_equal_plots(tmp_path):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-DEFAULT_METHOD = "ft-gcl"
+DEFAULT_METHOD = "auto"
+DEFAULT_TRAINED_METHOD = "ft-gcl"  # of commands that select settings of training
 AUTO = "auto"  # the preset of the data set that is given
 
 ProtocolName = Literal["random", "public", "grace", "dgi"]  # of node classification, after their origin

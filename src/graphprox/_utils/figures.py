@@ -10,6 +10,12 @@ from graphprox.errors import WriteError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Options of savefig by the ending of a file.
+_FORMATS: dict[str, dict[str, Any]] = {
+    ".png": {"format": "png", "dpi": 150},
+    ".svg": {"format": "svg", "metadata": {"Date": None}},
+}
+
 
 def new_figure(width: float, height: float, **options: Any) -> Figure:
     """Create an empty figure.
@@ -52,12 +58,65 @@ def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
     list of Path
         The PNG and the SVG file.
     """
+    return _write(figure, folder / f"{name}.png", folder / f"{name}.svg")
+
+
+def write_figure(figure: Figure, path: Path) -> Path:
+    """Write a figure to one file, atomically; equal figures give equal bytes.
+
+    Parameters
+    ----------
+    figure : Figure
+    path : Path
+        A name that ends in .png or .svg.
+
+    Returns
+    -------
+    Path
+        The same.
+
+    Raises
+    ------
+    WriteError
+        If the ending is another one, or the file cannot be written.
+    """
+    _check_ending(path)
+    (written,) = _write(figure, path)
+    return written
+
+
+def check_figure(path: Path) -> None:
+    """Check that a figure can be drawn and written to a file, before what it shows is computed.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    WriteError
+        If the ending is neither .png nor .svg, matplotlib is not installed, or the folder cannot be written to.
+    """
+    from graphprox.io.files import make_writable_folder
+
+    _check_ending(path)
+    new_figure(1, 1)
+    make_writable_folder(path.parent)
+    if path.is_dir():
+        raise WriteError(f"{path} must be a file; it is a directory: name a file inside it")
+
+
+def _check_ending(path: Path) -> None:
+    if path.suffix.lower() not in _FORMATS:
+        raise WriteError(f"the ending of a figure must be one of {', '.join(_FORMATS)}; got {path.name!r}")
+
+
+def _write(figure: Figure, *paths: Path) -> list[Path]:
     from matplotlib import rc_context
 
     from graphprox.io.files import atomic_write
 
-    paths = [folder / f"{name}.png", folder / f"{name}.svg"]
-    with atomic_write(*paths) as (png, svg), rc_context({"svg.hashsalt": "graphprox"}):
-        figure.savefig(png, format="png", dpi=150)
-        figure.savefig(svg, format="svg", metadata={"Date": None})
-    return paths
+    with atomic_write(*paths) as staged, rc_context({"svg.hashsalt": "graphprox"}):
+        for path, temporary in zip(paths, staged, strict=True):
+            figure.savefig(temporary, **_FORMATS[path.suffix.lower()])
+    return list(paths)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphprox._utils.defaults import AUTO, DEFAULT_METHOD
+from graphprox._utils.defaults import AUTO, DEFAULT_TRAINED_METHOD
 from graphprox.cli.options import (
     FirstSplitOption,
     GraphSource,
@@ -32,7 +32,7 @@ def show_curve(
     epochs: Annotated[
         str, typer.Option("--epochs", metavar="N,N,...", help="Numbers of epochs after which to evaluate.")
     ] = "0,10,20,30,50,70,100,150,200",
-    method: MethodOption = DEFAULT_METHOD,
+    method: MethodOption = DEFAULT_TRAINED_METHOD,
     preset: PresetOption = AUTO,
     changes: SetOption = None,
     seed: SeedOption = 0,

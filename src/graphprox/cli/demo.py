@@ -22,7 +22,7 @@ def run_demo(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the figure.")] = Path("demo"),
     seed: SeedOption = 0,
 ) -> None:
-    """Embed the built-in graph by one proximity and by all of them, and compare how well its classes separate.
+    """Embed the built-in graph by one proximity and by several, and compare how well its classes separate.
 
     Prints the accuracy of a logistic regression on each embedding (mean and standard deviation over ten splits, 10 %
     of the nodes to train on), and plots each by t-SNE if matplotlib is installed. Labels are not used in training.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from graphprox._utils.defaults import AUTO, DEFAULT_METHOD
+from graphprox._utils.defaults import AUTO, DEFAULT_METHOD, DEFAULT_TRAINED_METHOD
+from graphprox._utils.figures import check_figure
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import report_progress
 from graphprox.cli.options import (
@@ -31,13 +33,16 @@ from graphprox.cli.progress_display import progress_bars
 from graphprox.embedding import Embedding
 from graphprox.errors import GraphproxError, ParameterError
 from graphprox.io.embedding_writer import check_writable, write_embedding
+from graphprox.io.files import make_writable_folder
 
 if TYPE_CHECKING:
+    from graphprox.auto.selection import Selection
     from graphprox.ftgcl.base import ContrastiveEmbedder
-    from graphprox.methods import GraphEmbedder
+    from graphprox.methods import GraphEmbedder, InductiveEmbedder
 
 
 INTERRUPTED = 130  # exit code of a program that Ctrl-C has stopped
+_NO_DEVICE = ("auto", "cpu")  # what every method runs on
 # Parameters of FT-GCL and its family that are not settings, and the option for each.
 _TRAINING_OPTIONS = {
     "checkpoint_dir": "--model",
@@ -80,7 +85,7 @@ def embed_graph(
     ] = None,
     model: Annotated[
         Path | None,
-        typer.Option("--model", metavar="DIR", help="Save the trained model there, for --resume and for transform."),
+        typer.Option("--model", metavar="DIR", help="Save the model there, for transform and for --resume."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the newest checkpoint, if any.")] = False,
     checkpoint_every: Annotated[
@@ -92,31 +97,44 @@ def embed_graph(
     tensorboard: Annotated[
         Path | None, typer.Option("--tensorboard", metavar="DIR", help="Log the loss for TensorBoard there.")
     ] = None,
+    explain: Annotated[
+        Path | None,
+        typer.Option(
+            "--explain", metavar="FILE", help="Draw what auto found and kept: .png or .svg.", show_default=False
+        ),
+    ] = None,
     device: DeviceOption = "auto",
     cache: CacheOption = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Embed a graph: learn a vector for every node, without labels.
+    """Embed a graph: a vector for every node, without labels.
+
+    The default method, auto, trains nothing: it keeps the proximities that carry information in the graph, and prints
+    what it found. `graphprox methods` lists the others.
 
     Ctrl-C or SIGTERM stops FT-GCL and its family after the current epoch and saves a checkpoint; the same command with
     `--resume` continues, and gives the same bytes as an uninterrupted run. With `--model`, a larger `--epochs` and
-    `--resume` continue a finished training run. Other methods start from the beginning.
+    `--resume` continue a finished training run of them. Other methods start from the beginning.
 
     Examples:
 
     - `graphprox embed Cora --data DIR --out emb.parquet`
     - `graphprox embed edges.csv --features words.npz --out emb.csv --dim 128`
+    - `graphprox embed Cora --out emb.parquet --model model --explain why.svg`
     - `graphprox embed Cora --out emb.parquet --method dgi --epochs 300 --seed 1`
     - `graphprox embed synthetic --out emb.npy --method f-gcl --set encoder=sage --model model`
-    - `graphprox embed Cora --out emb.parquet --model model --epochs 200 --resume`
+    - `graphprox embed Cora --out emb.parquet --method ft-gcl --model model --epochs 200 --resume`
     """
     start = time.perf_counter()
     check_writable(out)
     from graphprox.ftgcl.tensorboard import tensorboard_callbacks
 
     # The method is resolved once, and an invalid setting is reported before anything is read.
-    settings = collect_settings(changes, method=method, dim=dim, epochs=epochs, options=_TRAINING_OPTIONS)
+    family = method if recipe is None else DEFAULT_TRAINED_METHOD
+    settings = collect_settings(changes, method=family, dim=dim, epochs=epochs, options=_TRAINING_OPTIONS)
     estimator = _make_embedder(source.name, method, preset, recipe, settings, seed)
+    if explain is not None:
+        _check_explains(estimator, explain)
     folder = model or out.with_name(f"{out.name}.training")
     with progress_bars(source.name) as show, tensorboard_callbacks(tensorboard) as callbacks:
         options = {
@@ -130,10 +148,19 @@ def embed_graph(
         _set_training_options(estimator, options, checkpoints=folder)
         estimator.check_parameters()
         graph = source.load().graph
+        # FT-GCL and its family save their model while they train.
+        unsaved = None if "checkpoint_dir" in estimator.parameters() else model
+        if unsaved is not None:
+            make_writable_folder(unsaved)
         temporary = folder if model is None else None
         with report_progress(show), _explain_interruption(estimator.name), _remove_on_error(temporary):
             embedding = estimator.fit(graph).embedding_
+    if unsaved is not None:
+        estimator.save(unsaved)
     written = write_embedding(out, embedding.vectors, embedding.ids)
+    selection = getattr(estimator, "selection_", None)
+    if explain is not None and selection is not None:
+        written.append(_plot_selection(explain, selection))
     losses = getattr(estimator, "loss_curve_", None)
     if losses is not None and model is None:
         _remove_checkpoints(folder)
@@ -146,7 +173,10 @@ def embed_graph(
         epochs=None if losses is None else len(losses),
         loss=None if losses is None or not len(losses) else float(losses[-1]),
         model=None if model is None else str(model),
+        **({} if selection is None else {"selection": _to_plain(selection)}),
     )
+    if selection is not None and not as_json:
+        print(estimator.explanation_)
 
 
 @reads_graph(labels=False)
@@ -159,9 +189,10 @@ def transform_graph(
     device: DeviceOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
-    """Embed a graph with a trained model: the same graph grown, or another one with the same features.
+    """Embed a graph with a saved model: the same graph grown, or another one with the same features.
 
-    Nothing is trained and no view is ranked: the encoder reads the features and edges of the new graph.
+    Nothing is trained or chosen again. A model of auto that was fitted without features embeds graphs that share nodes
+    with the fitted one.
 
     Examples:
 
@@ -171,9 +202,8 @@ def transform_graph(
     start = time.perf_counter()
     check_writable(out)
 
-    from graphprox.ftgcl.base import ContrastiveEmbedder
-
-    estimator = ContrastiveEmbedder.load(model, device=device)
+    estimator = _load_embedder(model, device)
+    recipe = getattr(estimator, "recipe_", None)
     graph = source.load().graph
     embedding = Embedding(estimator.transform(graph), graph.ids)
     written = write_embedding(out, embedding.vectors, embedding.ids)
@@ -182,8 +212,8 @@ def transform_graph(
         written=written,
         embedding=embedding,
         seconds=time.perf_counter() - start,
-        method=estimator.recipe_.method,
-        epochs=estimator.recipe_.epochs,
+        method=estimator.name if recipe is None else recipe.method,
+        epochs=None if recipe is None else recipe.epochs,
         loss=None,
         model=str(model),
     )
@@ -220,6 +250,26 @@ def _from_recipe(path: Path, settings: dict[str, Any]) -> ContrastiveEmbedder:
     return found.from_recipe(recipe)
 
 
+def _load_embedder(folder: Path, device: str) -> InductiveEmbedder:
+    """Load a model of auto, or of the FT-GCL family."""
+    from graphprox.ftgcl.base import ContrastiveEmbedder
+    from graphprox.io.verified import recorded_method
+    from graphprox.methods.auto import AutoEmbedder
+
+    if recorded_method(folder) != AutoEmbedder.name:
+        return ContrastiveEmbedder.load(folder, device=device)
+    if device not in _NO_DEVICE:
+        raise ParameterError(f"--device needs a model of the FT-GCL family; {folder} has one of auto: leave it out")
+    return AutoEmbedder.load(folder)
+
+
+def _check_explains(estimator: GraphEmbedder, path: Path) -> None:
+    """Check that there will be something to draw, and that it can be drawn."""
+    if estimator.name != DEFAULT_METHOD:
+        raise ParameterError(f"--explain needs --method {DEFAULT_METHOD}; got {estimator.name}: leave it out")
+    check_figure(path)
+
+
 def _set_training_options(estimator: GraphEmbedder, options: dict[str, Any], *, checkpoints: Path) -> None:
     """Set the options of a training that can be resumed; reject them for other methods."""
     given = {name: value for name, value in options.items() if value is not None}
@@ -227,11 +277,19 @@ def _set_training_options(estimator: GraphEmbedder, options: dict[str, Any], *, 
         estimator.set_params(**{"checkpoint_dir": checkpoints, **given})
         return
     for name, value in given.items():
-        if name != "cache" and value is not False and value not in ("auto", "cpu"):
+        if name == "cache" or value is False or value in _NO_DEVICE:
+            continue
+        if estimator.name == DEFAULT_METHOD:  # which need not have been named
+            if name == "checkpoint_dir":
+                continue
             raise ParameterError(
-                f"{_TRAINING_OPTIONS[name]} needs a method that can be saved and resumed, of the FT-GCL family; got "
-                f"--method {estimator.name}: leave it out"
+                f"{_TRAINING_OPTIONS[name]} needs a method of the FT-GCL family; {DEFAULT_METHOD} trains nothing: "
+                f"leave it out, or name one, such as --method {DEFAULT_TRAINED_METHOD}"
             )
+        raise ParameterError(
+            f"{_TRAINING_OPTIONS[name]} needs a method that can be saved and resumed, of the FT-GCL family; got "
+            f"--method {estimator.name}: leave it out"
+        )
 
 
 @contextmanager
@@ -274,6 +332,22 @@ def _explain_interruption(method: str) -> Iterator[None]:
 
 
 # -- output ---------------------------------------------------------------------------------------------------------
+
+
+def _plot_selection(path: Path, selection: Selection) -> Path:
+    from graphprox.auto.explanation import plot_selection
+
+    return plot_selection(path, selection)
+
+
+def _to_plain(selection: Selection) -> dict[str, Any]:
+    ratio = selection.ratio  # infinite where own features explain nothing, which JSON has no number for
+    is_finite = ratio is not None and math.isfinite(ratio)
+    return {
+        "choice": selection.choice,
+        "scores": dict(selection.scores),
+        "ratio": ratio if is_finite else None,
+    }
 
 
 def _print_summary(as_json: bool, *, written: list[Path], embedding: Embedding, seconds: float, **about: Any) -> None:

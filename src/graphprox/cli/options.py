@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from graphprox._utils.defaults import AUTO, DEFAULT_METHOD
+from graphprox._utils.defaults import AUTO, DEFAULT_METHOD, DEFAULT_TRAINED_METHOD
 from graphprox._utils.renamed import RENAMED_OPTIONS
 from graphprox.datasets import CATALOG, Dataset, load
 from graphprox.errors import ParameterError
@@ -40,7 +40,8 @@ def complete_preset(context: typer.Context, incomplete: str) -> list[str]:
     """Complete the name of a preset of the method that was given before."""
     from graphprox.methods import METHODS
 
-    found = METHODS.get(context.params.get("method", DEFAULT_METHOD))
+    defaults = {each.name: each.default for each in context.command.params}
+    found = METHODS.get(str(context.params.get("method", defaults.get("method"))))
     return _filter_by_prefix([AUTO, *(found.preset_names() if found else ())], incomplete)
 
 
@@ -270,7 +271,13 @@ def collect_settings(
 def _check_has(method: str, name: str, option: str) -> None:
     from graphprox.methods import METHODS
 
-    if name not in METHODS.lookup(method).parameters():
+    found = METHODS.lookup(method)
+    if name not in found.parameters():
+        if found.name == DEFAULT_METHOD:  # which need not have been named
+            raise ParameterError(
+                f"{option} needs a method that is trained; {method} trains nothing: leave it out, or name a method, "
+                f"such as --method {DEFAULT_TRAINED_METHOD}"
+            )
         raise ParameterError(
             f"{option} needs a method that has the setting {name}; got --method {method}: leave it out"
         )

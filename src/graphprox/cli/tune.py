@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from graphprox._utils.defaults import AUTO, DEFAULT_METHOD
+from graphprox._utils.defaults import AUTO, DEFAULT_TRAINED_METHOD
 from graphprox._utils.progress import report_progress
 from graphprox.cli.options import (
     FirstSplitOption,
@@ -37,7 +37,7 @@ def tune_settings(
         list[str],
         typer.Option("--over", metavar="NAME=VALUE,...", help="A setting and the values to try.", show_default=False),
     ],
-    method: MethodOption = DEFAULT_METHOD,
+    method: MethodOption = DEFAULT_TRAINED_METHOD,
     preset: PresetOption = AUTO,
     changes: SetOption = None,
     splits: SplitsOption = 5,

@@ -19,7 +19,7 @@ _PHRASES = {
     ": set resume=True to continue from there": ": --resume continues from there",
     "set resume=False to start again": "leave out --resume to start again",
     ": fit it with a split": ": see graphprox compare",
-    ": call save of a fitted embedder": ": train one with graphprox embed --model",
+    ": call save of a fitted embedder": ": make one with graphprox embed --model",
     "set data or ": "set --data or ",
 }
 

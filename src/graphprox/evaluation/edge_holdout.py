@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphprox._utils.arrays import NodeIds
-from graphprox.errors import StructuralFeaturesWarning, WriteError
+from graphprox.errors import WriteError
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import EdgeSplit
-from graphprox.graph.structural import structural_features
+from graphprox.graph.structural import has_structural_features
 from graphprox.io.files import atomic_write
 
 SUFFIX = ".npz"
@@ -90,25 +88,11 @@ def write_training_graph(path: str | Path, graph: Graph, split: EdgeSplit) -> Pa
 def _feature_arrays(graph: Graph) -> dict[str, NDArray[Any]]:
     """Return the arrays of the features; for structural ones, only the number of nodes."""
     x = graph.x
-    if _has_structural_features(graph):  # degrees of the whole graph would reveal held-out edges
+    if has_structural_features(graph):  # degrees of the whole graph would reveal held-out edges
         return {"num_nodes": np.array(graph.num_nodes)}
     if isinstance(x, np.ndarray):
         return {"x": x}
     return {"attr_data": x.data, "attr_indices": x.indices, "attr_indptr": x.indptr, "attr_shape": np.array(x.shape)}
-
-
-def _has_structural_features(graph: Graph) -> bool:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StructuralFeaturesWarning)
-        structural = structural_features(graph.edge_index, num_nodes=graph.num_nodes, directed=graph.directed)
-    x = graph.x
-    return (
-        isinstance(x, sp.csr_array)
-        and x.shape == structural.shape
-        and np.array_equal(x.indptr, structural.indptr)
-        and np.array_equal(x.indices, structural.indices)
-        and np.array_equal(x.data, structural.data)
-    )
 
 
 def _to_plain_ids(ids: NodeIds) -> NDArray[Any]:

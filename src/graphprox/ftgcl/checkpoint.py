@@ -7,18 +7,14 @@ only on the random seed and the number of the epoch.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load as load_safetensors
 from safetensors.torch import save as save_safetensors
 from torch import Tensor
 
@@ -26,6 +22,7 @@ from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import DamagedCheckpointWarning, ParameterError, ReadError, WriteError
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.io.files import atomic_write, reason
+from graphprox.io.verified import checksum, dump_with_checksum, load_verified_tensors, read_with_checksum
 
 FORMAT = 2
 NUM_KEPT = 2
@@ -73,7 +70,7 @@ class Checkpoints:
         about = {
             "format": FORMAT,
             "epoch": checkpoint.epoch,
-            "sha256": hashlib.sha256(content).hexdigest(),
+            "sha256": checksum(content),
             "graph": self.graph,
             "recipe": self.recipe.to_toml(),
         }
@@ -153,66 +150,3 @@ def _remove(path: Path) -> None:
 
 def _name(epoch: int) -> str:
     return f"epoch-{epoch:08d}"
-
-
-# -- files with checksums -------------------------------------------------------------------------------------------
-
-
-def dump_with_checksum(about: Mapping[str, Any]) -> str:
-    """Return a description as JSON, with a checksum of itself."""
-    return json.dumps({**about, "checksum": _checksum(about)}, indent=2) + "\n"
-
-
-def read_with_checksum(path: Path, version: int) -> dict[str, Any]:
-    """Read a description that `dump_with_checksum` has written.
-
-    Parameters
-    ----------
-    path : Path
-    version : int
-        The format that the description must have.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ReadError
-        If the file is missing, damaged or of another format.
-    """
-    try:
-        about: dict[str, Any] = json.loads(path.read_text())
-        found = about["format"]  # first, as other versions may have other checksums
-        if found == version and about.pop("checksum") != _checksum(about):
-            raise ValueError("its content does not match its checksum")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ReadError(f"{path} is damaged: {reason(error)}") from None
-    if found != version:
-        raise ReadError(f"{path} must have format {version}; it has {found}, of another version of graphprox")
-    return about
-
-
-def _checksum(about: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
-
-
-def read_verified_bytes(path: Path, checksum: str) -> bytes:
-    """Read a file whose content must match a checksum."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ReadError(f"{path} is damaged: {reason(error)}") from None
-    if hashlib.sha256(content).hexdigest() != checksum:
-        raise ReadError(f"{path} is damaged: its content does not match the recorded checksum")
-    return content
-
-
-def load_verified_tensors(path: Path, checksum: str) -> dict[str, Tensor]:
-    """Load the tensors of a file whose content must match a checksum."""
-    content = read_verified_bytes(path, checksum)
-    try:
-        # Copies, because the buffer may not be aligned, and sums over unaligned arrays round differently.
-        return {name: tensor.clone() for name, tensor in load_safetensors(content).items()}
-    except SafetensorError as error:
-        raise ReadError(f"{path} is damaged: {reason(error)}") from None

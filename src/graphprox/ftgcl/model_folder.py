@@ -11,43 +11,39 @@ No file in it is a pickle.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import platform
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
-from importlib.metadata import version
 from pathlib import Path
 
 import torch
 from safetensors.torch import save as save_safetensors
 
-import graphprox
-from graphprox.errors import ReadError, WriteError
-from graphprox.ftgcl.checkpoint import (
-    dump_with_checksum,
-    load_verified_tensors,
-    read_verified_bytes,
-    read_with_checksum,
-    remove_checkpoints,
-)
+from graphprox.errors import ParameterError, ReadError, WriteError
+from graphprox.ftgcl.checkpoint import remove_checkpoints
 from graphprox.ftgcl.model import Model
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.trainer import EpochLog
 from graphprox.graph.checksum import graph_checksum
 from graphprox.graph.graph import Graph
 from graphprox.io.files import atomic_write, make_writable_folder, reason, sweep
-
-RECIPE, WEIGHTS, METRICS, ABOUT, CHECKPOINTS = (
-    "recipe.toml",
-    "weights.safetensors",
-    "metrics.jsonl",
-    "about.json",
-    "checkpoints",
+from graphprox.io.verified import (
+    ABOUT,
+    FAMILY,
+    add_remedy,
+    check_has_model,
+    checksum,
+    dump_with_checksum,
+    library_versions,
+    load_verified_tensors,
+    read_verified_bytes,
+    read_with_checksum,
+    recorded_method,
 )
+
+RECIPE, WEIGHTS, METRICS, CHECKPOINTS = "recipe.toml", "weights.safetensors", "metrics.jsonl", "checkpoints"
 FILES = (RECIPE, WEIGHTS, METRICS, ABOUT)
 FORMAT = 2
+_REMEDY = "train the model again"
 
 
 def prepare_folder(folder: Path) -> Path:
@@ -96,17 +92,13 @@ def save_model(folder: Path, model: Model, origin: Origin) -> None:
     settings = model.recipe.to_toml().encode()
     about = {
         "format": FORMAT,
-        "weights": hashlib.sha256(content).hexdigest(),
-        "recipe": hashlib.sha256(settings).hexdigest(),
+        "weights": checksum(content),
+        "recipe": checksum(settings),
         "num_features": model.num_features,
         "weighted": model.weighted,
         **asdict(origin),
         "device": model.device.type,
-        "versions": {
-            "python": platform.python_version(),
-            "graphprox": graphprox.__version__,
-            **{name: version(name) for name in ("torch", "numpy", "scipy", "safetensors")},
-        },
+        "versions": library_versions("torch", "numpy", "scipy", "safetensors"),
     }
     with atomic_write(folder / WEIGHTS, folder / RECIPE, folder / ABOUT) as (weights, recipe, description):
         weights.write_bytes(content)
@@ -116,7 +108,7 @@ def save_model(folder: Path, model: Model, origin: Origin) -> None:
 
 def read_origin(folder: str | Path) -> Origin:
     """Return the graph that the model in a folder was trained on."""
-    with _state_remedy():
+    with add_remedy(_REMEDY):
         about = read_with_checksum(Path(folder) / ABOUT, FORMAT)
     return Origin(**{field.name: about[field.name] for field in fields(Origin)})
 
@@ -139,9 +131,12 @@ def load_model(folder: str | Path, *, device: torch.device | str = "cpu") -> Mod
         If a file is missing or damaged; the message names it.
     """
     folder = Path(folder)
-    if not (folder / ABOUT).is_file():
-        raise ReadError(f"{folder} must be the folder of a model; it has no {ABOUT}: call save of a fitted embedder")
-    with _state_remedy():
+    check_has_model(folder)
+    if (method := recorded_method(folder)) not in (FAMILY, None):
+        raise ParameterError(
+            f"a model must be of a method of the FT-GCL family; {folder} has one of {method}: call load of its class"
+        )
+    with add_remedy(_REMEDY):
         return _read_model(folder).to(device)
 
 
@@ -155,15 +150,6 @@ def _read_model(folder: Path) -> Model:
     except RuntimeError as error:
         raise ReadError(f"{folder / WEIGHTS} must fit {RECIPE}; it does not: {reason(error)}") from None
     return model
-
-
-@contextmanager
-def _state_remedy() -> Iterator[None]:
-    """Add to errors of reading a model what to do about them."""
-    try:
-        yield
-    except ReadError as error:
-        raise ReadError(f"{error}: train the model again") from None
 
 
 def remove_model(folder: Path) -> None:

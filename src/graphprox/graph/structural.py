@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
-from graphprox._utils.arrays import IntArray, freeze_csr
+from graphprox._utils.arrays import Features, IntArray, freeze_csr
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import StructuralFeaturesWarning
+
+if TYPE_CHECKING:
+    from graphprox.graph.graph import Graph
 
 # Larger graphs get degree buckets: an identity matrix would have as many columns as the graph has nodes.
 IDENTITY_LIMIT = 1000
@@ -45,6 +49,77 @@ def structural_features(edge_index: IntArray, *, num_nodes: int, directed: bool)
     ones = np.ones(num_nodes, np.float32)
     shape = (num_nodes, int(columns.max()) + 1)
     return freeze_csr(sp.csr_array((ones, columns, np.arange(num_nodes + 1)), shape=shape))
+
+
+def has_structural_features(graph: Graph) -> bool:
+    """Return whether the features of a graph are those that :func:`structural_features` computes from its edges.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    bool
+    """
+    x = graph.x
+    if not isinstance(x, sp.csr_array) or x.nnz != graph.num_nodes:
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StructuralFeaturesWarning)
+        structural = structural_features(graph.edge_index, num_nodes=graph.num_nodes, directed=graph.directed)
+    return (
+        x.shape == structural.shape
+        and np.array_equal(x.indptr, structural.indptr)
+        and np.array_equal(x.indices, structural.indices)
+        and np.array_equal(x.data, structural.data)
+    )
+
+
+def has_informative_features(graph: Graph) -> bool:
+    """Return whether features say anything about nodes that their edges do not.
+
+    They do not if they were computed from the edges, if all nodes have the same ones, or if no two nodes share one, as
+    in an identity matrix.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from graphprox import Graph, synthetic
+    >>> has_informative_features(synthetic()), has_informative_features(Graph(np.eye(3), [[0, 1], [1, 2]]))
+    (True, False)
+    """
+    x = graph.x
+    if count_nonzero_rows(x).max(initial=0) <= 1:
+        return False
+    is_constant = not (x - x[:1]).any() if isinstance(x, np.ndarray) else abs(x.max(axis=0) - x.min(axis=0)).nnz == 0
+    return not is_constant and not has_structural_features(graph)
+
+
+def count_nonzero_rows(x: Features) -> IntArray:
+    """Return for each column the number of rows in which it is not zero.
+
+    Parameters
+    ----------
+    x : ndarray or csr_array of shape (num_nodes, num_features)
+
+    Returns
+    -------
+    ndarray of shape (num_features,)
+    """
+    counts: IntArray = (
+        np.count_nonzero(x, axis=0)
+        if isinstance(x, np.ndarray)
+        else np.bincount(x.indices[x.data != 0], minlength=x.shape[1])
+    )
+    return counts
 
 
 def _degree_buckets(edge_index: IntArray, num_nodes: int, directed: bool) -> IntArray:

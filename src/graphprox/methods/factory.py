@@ -11,7 +11,15 @@ from graphprox.graph.validation import GraphLike
 from graphprox.methods.base import GraphEmbedder, GraphMethod
 from graphprox.methods.registration import METHODS
 
-GROUPS = ("floor", "walks and edges", "autoencoders", "contrast", "semi-supervised", "FT-GCL")  # as tables order them
+GROUPS = (
+    "floor",
+    "walks and edges",
+    "autoencoders",
+    "contrast",
+    "semi-supervised",
+    "FT-GCL",
+    "auto",
+)  # as tables order them
 
 
 def method(name: str, *, preset: str = AUTO, dataset: str | None = None, **parameters: Any) -> GraphMethod:
@@ -59,13 +67,13 @@ def methods_by_group() -> list[type[GraphMethod]]:
 
 
 def embed(graph: GraphLike, method: str | GraphEmbedder = DEFAULT_METHOD, **parameters: Any) -> Embedding:
-    """Embed a graph: learn a vector for every node, without labels.
+    """Embed a graph: a vector for every node, without labels.
 
     Parameters
     ----------
     graph : Graph, Dataset, Data, networkx.Graph, tuple, sparse or dense matrix
         Whatever :func:`graphprox.check_graph` accepts.
-    method : str or GraphEmbedder, default="ft-gcl"
+    method : str or GraphEmbedder, default="auto"
         Name of a method, or an estimator.
     **parameters
         Parameters of the method, if it is given by name; they take precedence over the preset of a `Dataset`.
@@ -78,8 +86,10 @@ def embed(graph: GraphLike, method: str | GraphEmbedder = DEFAULT_METHOD, **para
     Examples
     --------
     >>> from graphprox import embed, synthetic
-    >>> embed(synthetic(nodes=140), epochs=2, n_components=8).shape
+    >>> embed(synthetic(nodes=140), n_components=8).shape
     (140, 8)
+    >>> embed(synthetic(nodes=140), "ft-gcl", epochs=2, n_components=16).shape
+    (140, 16)
     """
     if isinstance(method, GraphEmbedder):
         if parameters:

@@ -26,7 +26,7 @@ ALL = "all"
 # A few methods of each kind, all of them fast.
 DEFAULT_METHODS = (
     *("raw", "smoothed", "diffused", "untrained", "deepwalk", "dgi", "cca-ssg"),
-    *("f-gcl", "t-gcl", "ft-gcl", "ft-gcl-plus"),
+    *("f-gcl", "t-gcl", "ft-gcl", "ft-gcl-plus", "auto"),
 )
 
 

@@ -1,0 +1,109 @@
+"""Combination of outputs: centered unit rows side by side, reduced to the size of the embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.preprocessing import normalize
+
+from graphprox._utils.arrays import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """How outputs become vectors: what the fitted graph decided, applicable to another graph.
+
+    Parameters
+    ----------
+    weights : mapping of str to float
+        Weight of each output that is kept.
+    means : mapping of str to ndarray
+        Mean row of each output.
+    projection : ndarray of shape (num_channels, n_components)
+        Leading principal directions of the outputs side by side.
+
+    Examples
+    --------
+    >>> outputs = {"own": np.eye(4, dtype=np.float32)}
+    >>> Combination.fit(outputs, {"own": 1.0}, n_components=2).transform(outputs).shape
+    (4, 2)
+    """
+
+    weights: Mapping[str, float]
+    means: Mapping[str, FloatArray]
+    projection: FloatArray
+
+    @classmethod
+    def fit(cls, outputs: Mapping[str, FloatArray], weights: Mapping[str, float], *, n_components: int) -> Combination:
+        """Compute means and principal directions of some outputs of a graph.
+
+        Parameters
+        ----------
+        outputs : mapping of str to ndarray of shape (num_nodes, channels)
+        weights : mapping of str to float
+            Weight of each output that is kept.
+        n_components : int
+            Size of the result. Beyond the number of channels, it is filled with zeros.
+
+        Returns
+        -------
+        Combination
+        """
+        means = {name: normalize(outputs[name]).mean(axis=0, dtype=np.float64).astype(np.float32) for name in weights}
+        blocks = cls(weights, means, np.empty((0, 0), np.float32))._blocks(outputs)
+        return cls(weights, means, principal_directions(blocks, n_components))
+
+    def transform(self, outputs: Mapping[str, FloatArray]) -> FloatArray:
+        """Return the vectors of a graph from its outputs.
+
+        Parameters
+        ----------
+        outputs : mapping of str to ndarray of shape (num_nodes, channels)
+
+        Returns
+        -------
+        ndarray of shape (num_nodes, n_components)
+        """
+        blocks = self._blocks(outputs)
+        parts = np.split(self.projection, np.cumsum([block.shape[1] for block in blocks])[:-1])
+        vectors: FloatArray = blocks[0] @ parts[0]
+        for block, part in zip(blocks[1:], parts[1:], strict=True):
+            vectors += block @ part
+        return vectors
+
+    def _blocks(self, outputs: Mapping[str, FloatArray]) -> list[FloatArray]:
+        """Return each output as weighted rows of unit length around its mean.
+
+        All rows of an output share a direction, their mean, which says nothing about a node but makes all cosines
+        large.
+        """
+        return [
+            np.float32(weight) * normalize(normalize(outputs[name]) - self.means[name])
+            for name, weight in self.weights.items()
+        ]
+
+
+def principal_directions(blocks: Sequence[FloatArray], n_components: int) -> FloatArray:
+    """Return the leading right singular vectors of blocks of columns, side by side.
+
+    They are computed from the products of columns, which are sums over nodes: no copy of the blocks is made.
+
+    Parameters
+    ----------
+    blocks : sequence of ndarray of shape (num_nodes, channels)
+    n_components : int
+
+    Returns
+    -------
+    ndarray of shape (num_channels, n_components)
+        The largest entry of each column is positive. Columns beyond the number of channels are zero.
+    """
+    gram = np.block([[left.T @ right for right in blocks] for left in blocks]).astype(np.float64)
+    size = min(n_components, len(gram))
+    _, vectors = eigh(gram, subset_by_index=(len(gram) - size, len(gram) - 1))
+    vectors = vectors[:, ::-1]
+    vectors *= np.sign(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(size)])
+    return np.pad(vectors, ((0, 0), (0, n_components - size))).astype(np.float32)

@@ -1,0 +1,5 @@
+"""Criteria: how the default method judges proximities without labels, one file each."""
+
+from graphprox.auto.criteria.base import CRITERIA, Criterion, register_criterion
+
+__all__ = ["CRITERIA", "Criterion", "register_criterion"]

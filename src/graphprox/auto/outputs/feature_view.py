@@ -1,0 +1,21 @@
+"""Feature view: features spread over the nodes with similar features."""
+
+from __future__ import annotations
+
+from graphprox._utils.arrays import FloatArray
+from graphprox.auto.outputs.base import PreparedGraph, register_output
+
+
+@register_output("view")
+def feature_view(prepared: PreparedGraph) -> FloatArray:
+    """Features of the node and of the nodes with similar features.
+
+    Parameters
+    ----------
+    prepared : PreparedGraph
+
+    Returns
+    -------
+    ndarray of shape (num_nodes, channels)
+    """
+    return prepared.view_rows

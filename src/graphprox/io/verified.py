@@ -1,0 +1,234 @@
+"""Files that are verified by checksums: descriptions in JSON and arrays in safetensors, without pickles.
+
+The folder of a fitted model has a description, ``about.json``, with the checksums of its other files and of itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version as package_version
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load as load_safetensors
+from torch import Tensor
+
+import graphprox
+from graphprox.errors import ReadError
+from graphprox.io.files import reason
+
+ABOUT = "about.json"
+FAMILY = "ft-gcl"  # whose descriptions do not record a method
+
+# -- descriptions ---------------------------------------------------------------------------------------------------
+
+
+def dump_with_checksum(about: Mapping[str, Any]) -> str:
+    """Return a description as JSON, with a checksum of itself.
+
+    Parameters
+    ----------
+    about : mapping of str to object
+        What JSON can contain; ``about["format"]`` is the version of its format.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> sorted(json.loads(dump_with_checksum({"format": 1})))
+    ['checksum', 'format']
+    """
+    return json.dumps({**about, "checksum": _checksum_of_description(about)}, indent=2) + "\n"
+
+
+def read_with_checksum(path: Path, version: int) -> dict[str, Any]:
+    """Read a description that `dump_with_checksum` has written.
+
+    Parameters
+    ----------
+    path : Path
+    version : int
+        The format that the description must have.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ReadError
+        If the file is missing, damaged or of another format.
+    """
+    try:
+        about: dict[str, Any] = json.loads(path.read_text())
+        found = about["format"]  # first, as other versions may have other checksums
+        if found == version and about.pop("checksum") != _checksum_of_description(about):
+            raise ValueError("its content does not match its checksum")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ReadError(f"{path} is damaged: {reason(error)}") from None
+    if found != version:
+        raise ReadError(f"{path} must have format {version}; it has {found}, of another version of graphprox")
+    return about
+
+
+def library_versions(*names: str) -> dict[str, str]:
+    """Return the versions of Python, graphprox and other packages, for a description.
+
+    Parameters
+    ----------
+    *names : str
+        Names of installed packages.
+
+    Returns
+    -------
+    dict of str to str
+
+    Examples
+    --------
+    >>> list(library_versions("numpy"))
+    ['python', 'graphprox', 'numpy']
+    """
+    return {
+        "python": platform.python_version(),
+        "graphprox": graphprox.__version__,
+        **{name: package_version(name) for name in names},
+    }
+
+
+def _checksum_of_description(about: Mapping[str, Any]) -> str:
+    return checksum(json.dumps(about, sort_keys=True).encode())
+
+
+# -- other files ----------------------------------------------------------------------------------------------------
+
+
+def checksum(content: bytes) -> str:
+    """Return the SHA-256 of some bytes.
+
+    Parameters
+    ----------
+    content : bytes
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> checksum(b"")[:8]
+    'e3b0c442'
+    """
+    return hashlib.sha256(content).hexdigest()
+
+
+def read_verified_bytes(path: Path, expected: str) -> bytes:
+    """Read a file whose content must match a checksum.
+
+    Parameters
+    ----------
+    path : Path
+    expected : str
+        The checksum.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ReadError
+        If the file is missing or damaged.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ReadError(f"{path} is damaged: {reason(error)}") from None
+    if checksum(content) != expected:
+        raise ReadError(f"{path} is damaged: its content does not match the recorded checksum")
+    return content
+
+
+def load_verified_tensors(path: Path, expected: str) -> dict[str, Tensor]:
+    """Load the tensors of a safetensors file whose content must match a checksum.
+
+    Parameters
+    ----------
+    path : Path
+    expected : str
+        The checksum.
+
+    Returns
+    -------
+    dict of str to Tensor
+
+    Raises
+    ------
+    ReadError
+        If the file is missing or damaged.
+    """
+    content = read_verified_bytes(path, expected)
+    try:
+        # Copies, because the buffer may not be aligned, and sums over unaligned arrays round differently.
+        return {name: tensor.clone() for name, tensor in load_safetensors(content).items()}
+    except SafetensorError as error:
+        raise ReadError(f"{path} is damaged: {reason(error)}") from None
+
+
+# -- the folder of a model ------------------------------------------------------------------------------------------
+
+
+def check_has_model(folder: Path) -> None:
+    """Raise a `ReadError` if a folder has no description of a model.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+    if not (folder / ABOUT).is_file():
+        raise ReadError(f"{folder} must be the folder of a model; it has no {ABOUT}: call save of a fitted embedder")
+
+
+def recorded_method(folder: Path) -> str | None:
+    """Return the method of the model in a folder, by its description.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    str or None
+        ``"ft-gcl"`` for all models of that family, whose recipe has the method; None if the description is damaged.
+    """
+    try:
+        about = json.loads((folder / ABOUT).read_text())
+        is_intact = about.pop("checksum") == _checksum_of_description(about)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return str(about.get("method", FAMILY)) if is_intact else None
+
+
+@contextmanager
+def add_remedy(remedy: str) -> Iterator[None]:
+    """Add to errors of reading what to do about them.
+
+    Parameters
+    ----------
+    remedy : str
+        The end of the sentence.
+
+    Yields
+    ------
+    None
+    """
+    try:
+        yield
+    except ReadError as error:
+        raise ReadError(f"{error}: {remedy}") from None

@@ -1,0 +1,142 @@
+"""The combination of outputs against a full singular value decomposition, and cosines of blocks side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import normalize
+
+from graphprox.auto.combination import Combination, principal_directions
+
+
+def make_outputs(num_nodes=60, seed=0):
+    rng = np.random.default_rng(seed)
+    return {
+        "a": rng.normal(size=(num_nodes, 7)).astype(np.float32) + 2,
+        "b": rng.normal(size=(num_nodes, 5)).astype(np.float32) * np.float32(9),
+        "unused": np.full((num_nodes, 2), np.nan, np.float32),
+    }
+
+
+def side_by_side(outputs, weights):
+    """Return centered unit rows of the outputs, in double precision."""
+    unit = {name: normalize(outputs[name].astype(float)) for name in weights}
+    return np.hstack([each * normalize(unit[name] - unit[name].mean(0)) for name, each in weights.items()])
+
+
+def cosines(rows):
+    unit = normalize(rows)
+    return unit @ unit.T
+
+
+# -- principal directions -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 4, 11])
+def test_principal_directions_are_the_leading_singular_vectors(size):
+    rng = np.random.default_rng(0)
+    blocks = [rng.normal(size=(50, each)).astype(np.float32) for each in (6, 1, 5)]
+    matrix = np.hstack(blocks).astype(float)
+    found = principal_directions(blocks, size)
+    _, values, right = np.linalg.svd(matrix, full_matrices=False)
+    assert found.shape == (12, size)
+    # The same subspace, in the same order: each direction explains its singular value, and they are orthogonal.
+    np.testing.assert_allclose(found.T @ found, np.eye(size), atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(matrix @ found, axis=0), values[:size], rtol=1e-4)
+    np.testing.assert_allclose(found @ found.T, right[:size].T @ right[:size], atol=1e-4)
+    error = np.linalg.norm(matrix - matrix @ found @ found.T) ** 2
+    assert error == pytest.approx((values[size:] ** 2).sum(), rel=1e-4)
+
+
+def test_largest_entry_of_each_direction_is_positive():
+    blocks = [np.random.default_rng(seed).normal(size=(30, 4)).astype(np.float32) for seed in range(3)]
+    found = principal_directions(blocks, 12)
+    assert (found[np.abs(found).argmax(0), np.arange(12)] > 0).all()
+
+
+def test_directions_beyond_the_number_of_channels_are_zero():
+    block = np.random.default_rng(0).normal(size=(30, 3)).astype(np.float32)
+    found = principal_directions([block], 8)
+    assert found.shape == (3, 8)
+    assert not found[:, 3:].any()
+    np.testing.assert_allclose(found @ found.T, np.eye(3), atol=1e-5)
+
+
+def test_directions_of_zeros_are_finite():
+    assert np.isfinite(principal_directions([np.zeros((10, 4), np.float32)], 3)).all()
+
+
+# -- combination ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_components", [12, 20])
+@pytest.mark.parametrize("weights", [{"a": 1.0, "b": 1.0}, {"b": 0.3, "a": 1.0}, {"a": 0.7}])
+def test_vectors_have_the_cosines_of_the_outputs_side_by_side_if_nothing_is_cut(weights, n_components):
+    outputs = make_outputs()
+    found = Combination.fit(outputs, weights, n_components=n_components).transform(outputs)
+    assert found.shape == (60, n_components)
+    assert found.dtype == np.float32
+    expected = side_by_side(outputs, weights)
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-5)
+    np.testing.assert_allclose(cosines(found), cosines(expected), atol=1e-5)
+
+
+def test_cut_vectors_are_the_best_approximation_of_the_outputs_side_by_side():
+    outputs, weights = make_outputs(), {"a": 1.0, "b": 0.5}
+    found = Combination.fit(outputs, weights, n_components=4).transform(outputs)
+    expected = side_by_side(outputs, weights)
+    left, values, _ = np.linalg.svd(expected, full_matrices=False)
+    best = left[:, :4] * values[:4]
+    np.testing.assert_allclose(found @ found.T, best @ best.T, atol=1e-5)
+    assert (np.diff((found**2).sum(0)) <= 1e-5).all()  # the first component explains most
+
+
+def test_components_are_those_of_pca_where_rows_are_centered():
+    rows = np.random.default_rng(0).normal(size=(100, 6)) * [5, 4, 3, 2, 1, 0.5]
+    rows = normalize(np.vstack([rows, -rows])).astype(np.float32)  # their mean is zero
+    found = Combination.fit({"a": rows}, {"a": 1.0}, n_components=3).transform({"a": rows})
+    expected = PCA(3).fit_transform(rows)
+    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-4)  # signs are a convention
+
+
+def test_direction_that_all_rows_share_is_removed():
+    rng = np.random.default_rng(0)
+    rows = (rng.normal(size=(80, 6)) + 50 * np.eye(6)[0]).astype(np.float32)
+    assert cosines(rows).min() > 0.95
+    found = Combination.fit({"a": rows}, {"a": 1.0}, n_components=6).transform({"a": rows})
+    assert abs(np.mean(cosines(found))) < 0.05
+
+
+def test_output_that_is_the_same_for_all_nodes_has_no_effect():
+    outputs = make_outputs()
+    outputs["same"] = np.tile(np.random.default_rng(1).random(4, np.float32), (60, 1))
+    alone = Combination.fit(outputs, {"a": 1.0}, n_components=7).transform(outputs)
+    found = Combination.fit(outputs, {"a": 1.0, "same": 1.0}, n_components=7).transform(outputs)
+    np.testing.assert_allclose(found @ found.T, alone @ alone.T, atol=1e-4)
+
+
+def test_order_of_the_outputs_does_not_matter_but_that_of_the_weights_is_kept():
+    outputs, weights = make_outputs(), {"b": 0.5, "a": 1.0}
+    one = Combination.fit(outputs, weights, n_components=5)
+    other = Combination.fit(dict(reversed(outputs.items())), weights, n_components=5)
+    assert list(one.means) == ["b", "a"]
+    assert np.array_equal(one.projection, other.projection)
+    assert np.array_equal(one.transform(outputs), other.transform(outputs))
+    swapped = Combination.fit(outputs, {"a": 1.0, "b": 0.5}, n_components=12).transform(outputs)
+    whole = Combination.fit(outputs, weights, n_components=12).transform(outputs)
+    np.testing.assert_allclose(swapped @ swapped.T, whole @ whole.T, atol=1e-4)
+
+
+def test_means_and_directions_of_the_fitted_graph_are_applied_to_another():
+    outputs, weights = make_outputs(), {"a": 1.0, "b": 0.5}
+    combination = Combination.fit(outputs, weights, n_components=6)
+    part = {name: rows[10:20] for name, rows in outputs.items()}
+    np.testing.assert_allclose(combination.transform(part), combination.transform(outputs)[10:20], atol=1e-6)
+
+
+def test_rows_without_features_stay_finite():
+    outputs = make_outputs()
+    outputs["a"][:4] = 0
+    found = Combination.fit(outputs, {"a": 1.0}, n_components=4).transform(outputs)
+    assert np.isfinite(found).all()

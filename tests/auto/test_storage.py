@@ -1,0 +1,144 @@
+"""The folder of a fitted embedder: what is loaded equals what was saved, and damaged files are named."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from auto.topic_graphs import block_model, topic_graph
+from graphprox import FGCL, AutoEmbedder, Graph, ParameterError, ReadError, StructuralFeaturesWarning, synthetic
+from graphprox.auto.combination import Combination
+from graphprox.auto.selection import Selection
+from graphprox.auto.storage import ARRAYS, load_fitted, save_fitted
+from graphprox.io.verified import ABOUT, dump_with_checksum
+
+
+def without_features(ids=None):
+    edges, _ = block_model(blocks=3, size=20)
+    with pytest.warns(StructuralFeaturesWarning):
+        return Graph(None, edges, num_nodes=60, node_ids=ids)
+
+
+GRAPHS = {
+    "words": lambda: topic_graph(nodes=100),
+    "dense features": lambda: synthetic(nodes=140),
+    "no features": without_features,
+    "numbered nodes": lambda: without_features(np.arange(60) * 7 - 100),
+    "named nodes": lambda: without_features([f"node {'é' * (each % 3)}{each}" for each in range(60)]),
+}
+
+
+@pytest.fixture(params=GRAPHS)
+def graph(request):
+    return GRAPHS[request.param]()
+
+
+def test_loaded_embedder_equals_the_saved_one(graph, tmp_path):
+    fitted = AutoEmbedder(n_components=12, random_state=3).fit(graph)
+    fitted.save(tmp_path / "model")
+    loaded = AutoEmbedder.load(tmp_path / "model")
+    assert np.array_equal(loaded.transform(graph), fitted.transform(graph))
+    assert loaded.selection_ == fitted.selection_
+    assert loaded.explanation_ == fitted.explanation_
+    assert loaded.get_params() == fitted.get_params()
+    assert loaded.settings_ == fitted.settings_
+    assert loaded.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()
+
+
+def test_ids_are_loaded_as_they_were(tmp_path):
+    for ids in (None, np.arange(60) * 7 - 100, [f"{'ü' * (each % 4)}-{each}" for each in range(60)]):
+        graph = without_features(ids)
+        AutoEmbedder(n_components=4).fit(graph).save(tmp_path / "model")
+        found = load_fitted(tmp_path / "model").known_ids
+        assert found.tolist() == graph.ids.tolist()
+        assert found.dtype == graph.ids.dtype
+
+
+def test_folder_has_two_files_and_no_pickle(tmp_path):
+    AutoEmbedder(n_components=4).fit(synthetic(nodes=140)).save(tmp_path / "model")
+    assert sorted(path.name for path in (tmp_path / "model").iterdir()) == [ABOUT, ARRAYS]
+    about = json.loads((tmp_path / "model" / ABOUT).read_text())
+    assert about["method"] == "auto"
+    assert about["shape"] == [140, 4]
+
+
+def test_older_model_is_replaced(tmp_path):
+    one, other = topic_graph(nodes=100), synthetic(nodes=140)
+    AutoEmbedder(n_components=4).fit(one).save(tmp_path)
+    fitted = AutoEmbedder(n_components=6).fit(other)
+    fitted.save(tmp_path)
+    assert np.array_equal(AutoEmbedder.load(tmp_path).transform(other), fitted.vectors_)
+
+
+def test_infinite_ratio_is_loaded_as_it_was(tmp_path):
+    parts = fitted_parts(tmp_path, Selection("graph", {"own": -0.1, "graph": 0.2}, float("inf")))
+    assert parts.selection.ratio == float("inf")
+
+
+def fitted_parts(folder, selection):
+    """Save an embedder with another selection, and return what is loaded."""
+    embedder = AutoEmbedder(n_components=4, keep="graph").fit(synthetic(nodes=140))
+    embedder.selection_ = selection
+    graph = synthetic(nodes=140)
+    embedder.combination_ = Combination.fit(embedder._outputs(graph, graph.x), selection.weights, n_components=4)
+    embedder.save(folder)
+    return load_fitted(folder)
+
+
+@pytest.mark.parametrize("name", [ABOUT, ARRAYS])
+@pytest.mark.parametrize("damage", ["missing", "shortened", "changed"])
+def test_damaged_file_is_named(name, damage, tmp_path):
+    AutoEmbedder(n_components=4).fit(synthetic(nodes=140)).save(tmp_path)
+    path = tmp_path / name
+    content = path.read_bytes()
+    if damage == "missing":
+        path.unlink()
+    elif damage == "shortened":
+        path.write_bytes(content[: len(content) // 2])
+    else:
+        changed = bytearray(content)
+        changed[len(content) // 2] ^= 1
+        path.write_bytes(changed)
+    with pytest.raises(ReadError, match=name):
+        AutoEmbedder.load(tmp_path)
+
+
+def rewrite(folder, **changes):
+    about = json.loads((folder / ABOUT).read_text()) | changes
+    about.pop("checksum")
+    (folder / ABOUT).write_text(dump_with_checksum(about))
+
+
+def test_recorded_weights_are_used_even_if_this_version_has_others(tmp_path):
+    graph = synthetic(nodes=140)
+    fitted = AutoEmbedder(n_components=4, keep="features").fit(graph)
+    fitted.combination_ = Combination.fit(fitted._outputs(graph, graph.x), {"own": 1.0, "view": 0.9}, n_components=4)
+    fitted.save(tmp_path)
+    assert load_fitted(tmp_path).combination.weights == {"own": 1.0, "view": 0.9}
+    assert np.array_equal(AutoEmbedder.load(tmp_path).transform(graph), fitted.transform(graph))
+
+
+@pytest.mark.parametrize("weights", [{"own": 1.0}, {"view": 0.3, "own": 1.0}, {"own": 1.0, "view": 0.3, "graph": 1.0}])
+def test_model_with_other_outputs_than_this_version_keeps_is_rejected(weights, tmp_path):
+    AutoEmbedder(n_components=4, keep="features").fit(synthetic(nodes=140)).save(tmp_path)
+    rewrite(tmp_path, weights=weights)
+    with pytest.raises(ReadError, match="keeps own, view in this version"):
+        AutoEmbedder.load(tmp_path)
+
+
+def test_model_of_another_method_is_rejected(tmp_path):
+    graph = synthetic(nodes=140)
+    FGCL(n_components=4, hidden_channels=4, head_channels=4, epochs=1, device="cpu", cache=False).fit(graph).save(
+        tmp_path
+    )
+    with pytest.raises(ParameterError, match="must be of auto"):
+        load_fitted(tmp_path)
+
+
+def test_parts_are_saved_again_to_the_same_bytes(tmp_path):
+    AutoEmbedder(n_components=4).fit(topic_graph(nodes=100)).save(tmp_path / "one")
+    save_fitted(tmp_path / "other", load_fitted(tmp_path / "one"))
+    for name in (ABOUT, ARRAYS):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "other" / name).read_bytes()

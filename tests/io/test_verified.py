@@ -1,0 +1,94 @@
+"""Files that are verified by checksums: a changed bit is detected."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from graphprox import ReadError
+from graphprox.io.verified import (
+    ABOUT,
+    add_remedy,
+    check_has_model,
+    checksum,
+    dump_with_checksum,
+    library_versions,
+    load_verified_tensors,
+    read_verified_bytes,
+    read_with_checksum,
+    recorded_method,
+)
+
+
+def test_file_without_tensors_is_damaged_even_if_its_checksum_matches(tmp_path):
+    path = tmp_path / "weights.safetensors"
+    path.write_bytes(b"no tensors at all")
+    with pytest.raises(ReadError, match=r"weights.safetensors is damaged: .*header"):
+        load_verified_tensors(path, hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+def test_changed_description_is_detected(tmp_path):
+    path = tmp_path / "about.json"
+    about = {"format": 1, "name": "ä", "size": 3, "nested": {"b": 1, "a": [1.5, None]}}
+    path.write_text(dump_with_checksum(about))
+    assert read_with_checksum(path, 1) == about
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(ReadError, match=r"about.json (is damaged: |must have format 1; it has 0)"):
+            read_with_checksum(path, 1)
+
+
+def test_tensors_are_those_that_were_written(tmp_path):
+    path, tensor = tmp_path / "some.safetensors", torch.arange(6.0).reshape(2, 3)
+    save_file({"odd": torch.ones(3, dtype=torch.uint8), "values": tensor}, path)
+    loaded = load_verified_tensors(path, checksum(path.read_bytes()))
+    assert torch.equal(loaded["values"], tensor)
+    assert loaded["values"].data_ptr() % tensor.element_size() == 0
+
+
+def test_missing_or_changed_file_is_damaged(tmp_path):
+    path = tmp_path / "file"
+    with pytest.raises(ReadError, match="file is damaged: No such file"):
+        read_verified_bytes(path, checksum(b"a"))
+    path.write_bytes(b"b")
+    with pytest.raises(ReadError, match="file is damaged: its content does not match the recorded checksum"):
+        read_verified_bytes(path, checksum(b"a"))
+    assert read_verified_bytes(path, hashlib.sha256(b"b").hexdigest()) == b"b"
+
+
+def test_versions_are_those_of_the_installed_packages():
+    versions = library_versions("numpy", "scikit-learn")
+    assert list(versions) == ["python", "graphprox", "numpy", "scikit-learn"]
+    assert all(versions.values())
+
+
+def test_method_of_a_model_is_read_from_an_intact_description_only(tmp_path):
+    assert recorded_method(tmp_path) is None
+    for about, method in (({"method": "auto"}, "auto"), ({"recipe": "a"}, "ft-gcl")):
+        text = dump_with_checksum({"format": 1, **about})
+        (tmp_path / ABOUT).write_text(text)
+        assert recorded_method(tmp_path) == method
+        (tmp_path / ABOUT).write_text(text.replace('"format": 1', '"format": 2'))
+        assert recorded_method(tmp_path) is None
+    for text in ("[]", "{}", "3", "", json.dumps({"method": "auto"})):
+        (tmp_path / ABOUT).write_text(text)
+        assert recorded_method(tmp_path) is None
+
+
+def test_folder_without_a_description_has_no_model(tmp_path):
+    with pytest.raises(ReadError, match=r"must be the folder of a model; it has no about.json: call save of"):
+        check_has_model(tmp_path)
+    (tmp_path / ABOUT).write_text("{}")
+    check_has_model(tmp_path)
+
+
+def test_remedy_is_added_to_errors_of_reading_only():
+    with pytest.raises(ReadError, match=r"^a is damaged: do it again$"), add_remedy("do it again"):
+        raise ReadError("a is damaged")
+    with pytest.raises(ValueError, match=r"^other$"), add_remedy("do it again"):
+        raise ValueError("other")
