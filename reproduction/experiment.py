@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from graphprox._utils.defaults import ProtocolName
+from graphprox._utils.defaults import AUTO, ProtocolName
 from graphprox._utils.suggestions import did_you_mean, shorten_repr
 from graphprox._utils.toml import to_plain
 from graphprox.errors import ParameterError, ReadError
@@ -47,8 +47,8 @@ class ExperimentRow(BaseModel):
         Name of the method.
     title : str, default=""
         Title in tables; the method's own title if empty.
-    preset : str, default="auto"
-        Name of a preset; ``{dataset}`` is replaced by the name of the data set.
+    preset : str, default=""
+        Name of a preset; ``{dataset}`` is replaced by the name of the data set. The experiment's if empty.
     set : mapping
         Settings that override those of the preset.
     seeds : int or mapping, optional
@@ -63,7 +63,7 @@ class ExperimentRow(BaseModel):
 
     method: str
     title: str = ""
-    preset: str = "auto"
+    preset: str = ""
     set: Mapping[str, Any] = {}
     seeds: PositiveInt | Mapping[str, PositiveInt] | None = None
     reported_as: str = ""
@@ -93,6 +93,8 @@ class Experiment(BaseModel):
         Data sets, and names of methods or of ``variants``.
     variants : mapping of str to ExperimentRow
         Rows with their own settings.
+    preset : str, default="auto"
+        Preset of the rows that do not give their own; ``"default"`` for methods as they are, without tuning.
     grid, grid_row : mapping, ExperimentRow
         Adds a row for each combination of settings.
     metrics : sequence of str
@@ -130,6 +132,7 @@ class Experiment(BaseModel):
     datasets: Names
     rows: tuple[str, ...] = ()
     variants: Mapping[str, ExperimentRow] = {}
+    preset: str = AUTO
     grid: Mapping[str, tuple[Any, ...]] = {}
     grid_row: ExperimentRow | None = None
     metrics: Names = ("accuracy", "macro_f1")
@@ -159,12 +162,14 @@ class Experiment(BaseModel):
 
     @property
     def all_rows(self) -> dict[str, ExperimentRow]:
-        """All rows by the name used in records, each with a title."""
+        """All rows by the name used in records, each with a title and a preset."""
         rows = {name: self.variants.get(name, ExperimentRow(method=name)) for name in self.rows} | self._grid_rows()
-        return {
-            name: row if row.title else row.model_copy(update={"title": METHODS[row.method].info.title})
-            for name, row in rows.items()
-        }
+        return {name: self._complete(row) for name, row in rows.items()}
+
+    def _complete(self, row: ExperimentRow) -> ExperimentRow:
+        """Return a row with the title of its method and the preset of the experiment, unless it has its own."""
+        title, preset = row.title or METHODS[row.method].info.title, row.preset or self.preset
+        return row.model_copy(update={"title": title, "preset": preset})
 
     def _grid_rows(self) -> dict[str, ExperimentRow]:
         if not self.grid or self.grid_row is None:

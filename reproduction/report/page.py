@@ -54,7 +54,7 @@ LEGEND = f"""\
   paired t-test over splits, p < 0.05 after Holm's correction for all rows of the column; with fewer than five splits
   there is no test. Splits of one graph overlap, so that the test is too lenient.
 - The line "FT-GCL's rank" gives the rank of FT-GCL by its mean among the rows that were run here, leaving out other
-  settings of FT-GCL.
+  settings of FT-GCL; likewise "auto's rank".
 - "3 of 10 runs" means that some records are missing. Deterministic methods have a single run. Semi-supervised methods
   are trained on each split, and so is every method for link prediction: a run then consists of one training per split.
 - _{PAPER_ONLY}_: methods for which the paper reports figures and that were not run here.

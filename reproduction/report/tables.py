@@ -12,8 +12,8 @@ METRIC_NAMES = {
     "val_accuracy": "validation accuracy",
     "auc": "AUC",
     "ap": "AP",
-    "cosine_auc": "AUC",
-    "cosine_ap": "AP",
+    "cosine_auc": "AUC by cosine",
+    "cosine_ap": "AP by cosine",
 }
 NONE = "–"  # in place of a number
 STAR = "★"

@@ -5,8 +5,9 @@ from typing import get_args
 
 import pytest
 
-from graphprox import ParameterError, ReadError
+from graphprox import FTGCL, METHODS, ParameterError, ReadError
 from graphprox.evaluation.protocols import PROTOCOLS
+from graphprox.methods import GraphEmbedder
 from reproduction.experiment import Experiment, ExperimentRow, list_trials, read_experiment, read_experiments
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "reproduction" / "experiments"
@@ -66,6 +67,22 @@ def test_preset_can_depend_on_the_data_set():
     (trial,) = experiment.trials()
     assert trial.dataset == "Cora"
     assert trial.settings()["recipe"]["views"]["k_max"] == 8
+
+
+def test_rows_without_a_preset_have_that_of_the_experiment(make):
+    variants = {"printed": {"method": "ft-gcl", "preset": "Texas"}, "small": {"method": "ft-gcl", "set": {"epochs": 3}}}
+    rows = ["ft-gcl", "small", "printed"]
+    tuned, untuned = (make(rows=rows, variants=variants, **changes) for changes in ({}, {"preset": "default"}))
+
+    def settings(experiment, row):
+        return experiment.trials(only="Cora", row=row)[0].settings()["recipe"]
+
+    assert {name: row.preset for name, row in untuned.all_rows.items()} == dict(
+        zip(rows, ["default", "default", "Texas"], strict=True)
+    )
+    assert settings(untuned, "ft-gcl") != settings(tuned, "ft-gcl")
+    assert settings(untuned, "ft-gcl") == {**settings(untuned, "small"), "epochs": FTGCL.from_preset().epochs}
+    assert settings(untuned, "printed") == settings(tuned, "printed")
 
 
 def test_fingerprint_depends_on_settings_and_graph_only(small):
@@ -152,4 +169,33 @@ def test_declared_experiment_has_unique_trials(path):
 @pytest.mark.parametrize("name", ["random", "more", "disassortative", "public"])
 def test_every_classification_table_has_floors_and_single_view_rows(name):
     rows = Experiment.read(EXPERIMENTS / f"{name}.toml").all_rows
-    assert {"raw", "smoothed", "untrained", "f-gcl", "t-gcl", "ft-gcl"} <= set(rows)
+    assert {"raw", "smoothed", "diffused", "untrained", "f-gcl", "t-gcl", "ft-gcl", "auto"} <= set(rows)
+
+
+@pytest.mark.parametrize("path", DECLARED, ids=lambda path: path.stem)
+def test_tables_with_floors_have_diffused_features_and_end_with_auto(path):
+    rows = Experiment.read(path).all_rows
+    if "smoothed" not in rows:
+        return
+    names = [name for name, row in rows.items() if issubclass(METHODS[row.method], GraphEmbedder)]
+    assert names[:3] == ["raw", "smoothed", "diffused"]
+    assert names[-1] == "auto"
+    assert (rows["auto"].method, rows["auto"].set) == ("auto", {})
+
+
+def test_page_begins_with_graphs_that_nobody_tuned():
+    assert [each.name for each in read_experiments(EXPERIMENTS)][:3] == ["untuned", "untuned-links", "random"]
+
+
+@pytest.mark.parametrize("name", ["untuned", "untuned-links"])
+def test_untuned_methods_have_their_default_settings(name):
+    experiment = Experiment.read(EXPERIMENTS / f"{name}.toml")
+    # With its defaults node2vec is DeepWalk.
+    assert {row for row, each in experiment.all_rows.items() if each.set} == {"node2vec"}
+    assert {each.preset for each in experiment.all_rows.values()} == {"default"}
+    assert experiment.reference == "auto"
+
+
+def test_map_has_the_panels_of_the_paper_and_auto():
+    rows = Experiment.read(EXPERIMENTS / "map.toml").rows
+    assert rows == ("deepwalk", "gae", "dgi", "grace", "ft-gcl", "auto")

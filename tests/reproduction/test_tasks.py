@@ -7,11 +7,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphprox import FTGCL, ParameterError, edge_split, random_split, synthetic
+from graphprox import (
+    FTGCL,
+    Graph,
+    ParameterError,
+    RawFeatures,
+    StructuralFeaturesWarning,
+    edge_split,
+    random_split,
+    synthetic,
+)
+from graphprox.datasets.dataset import Dataset
 from graphprox.evaluation.links import score_pairs
 from graphprox.evaluation.probe import score_predictions
+from graphprox.graph.structural import has_structural_features
 from reproduction.experiment import Experiment
 from reproduction.measuring import measure
+from reproduction.tasks import hold_out_edges, predict_links
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "reproduction" / "experiments"
 SMALL = {"small": {"method": "ft-gcl", "set": {"epochs": 3, "encoder.n_components": 8}}}
@@ -42,6 +54,36 @@ def test_links_are_predicted_from_the_remaining_edges(no_data, monkeypatch):
         embedding = fit_transform(one("links", ["auc"]).make_embedder(), split.graph)
         expected = score_pairs(embedding, split.test_edges, split.test_non_edges)
         assert (record.figures["auc"][seed], record.figures["ap"][seed]) == (expected.auc, expected.ap)
+
+
+@pytest.fixture
+def featureless():
+    """A random graph without features, with more nodes than an identity matrix is made for."""
+    edges = np.random.default_rng(0).integers(1200, size=(2, 4000))
+    with pytest.warns(StructuralFeaturesWarning):
+        return Graph(None, edges, num_nodes=1200)
+
+
+def test_structural_features_do_not_leak_held_out_edges(featureless, monkeypatch):
+    split, leaking = hold_out_edges(featureless, 3), edge_split(featureless, random_state=3)
+    assert has_structural_features(split.graph)
+    assert not has_structural_features(leaking.graph)
+    for name in ("val_edges", "val_non_edges", "test_edges", "test_non_edges"):
+        assert np.array_equal(getattr(split, name), getattr(leaking, name))
+    assert np.array_equal(split.graph.edge_index, leaking.graph.edge_index)
+    graphs = []
+    fit_transform = RawFeatures.fit_transform
+    monkeypatch.setattr(
+        RawFeatures, "fit_transform", lambda method, graph: graphs.append(graph) or fit_transform(method, graph)
+    )
+    figures = predict_links(one("links", ["auc"], rows=["raw"]), Dataset("featureless", featureless)).figures
+    assert len(figures["auc"]) == len(graphs) == 2
+    assert all(map(has_structural_features, graphs))
+
+
+def test_other_features_are_kept_where_edges_are_held_out():
+    graph = synthetic(nodes=140)
+    assert hold_out_edges(graph, 0).graph.x is graph.x
 
 
 def test_training_curve_ends_like_a_training_run_of_as_many_epochs(no_data):

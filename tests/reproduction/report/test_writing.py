@@ -11,6 +11,7 @@ import tomli_w
 from graphprox import ReadError, WriteError
 from graphprox.io import files
 from graphprox.methods import GraphEmbedder, NodeClassifier
+from reproduction.report.page import make_section, tables_text
 from reproduction.report.writing import report_all, report_experiment
 
 FIGURES = {"bars", "curves", "heatmap", "map", "barbell"}
@@ -105,6 +106,31 @@ def test_invalid_record_leaves_the_docs_as_they_were(folders):
     with pytest.raises(ReadError, match="must have accuracy"):
         report_all(experiments, records, docs)
     assert not docs.exists()
+
+
+def test_missing_records_are_counted_and_the_rest_is_reported(folders, of_each_kind, fast_figures):
+    _, records, docs = folders
+    for path in records.glob("*.jsonl"):
+        first, *_ = path.read_text().splitlines(keepends=True)
+        path.write_text(first)
+    sections, _ = report_all(*folders)
+    assert [len(section.findings.all_records) for section in sections] == [1] * len(of_each_kind)
+    page = (docs / "index.md").read_text()
+    assert "1 of 2 runs" in page
+    assert "0 of 2 runs" in page
+    for section in sections:
+        expected = sum(section.findings.expected.values())
+        assert f"| `{section.findings.experiment.name}` |" in page
+        assert f"| 1 of {expected} |" in page
+
+
+@pytest.mark.parametrize("missing", ["raw", "ft-gcl"])
+def test_table_without_the_reference_or_another_row_is_reported(records, make, paper, missing):
+    findings = records.keep(make(), lambda trial: None if trial.row_name == missing else {"accuracy": [0.8] * 5})
+    text = tables_text(make_section(findings, paper))
+    assert ("0 of 2 runs" if missing == "ft-gcl" else "0 of 1 run") in text
+    assert "80.00" in text
+    assert "★" not in text
 
 
 def test_report_of_an_experiment_without_records_is_an_error(folders, tmp_path):
