@@ -99,11 +99,13 @@ def principal_directions(blocks: Sequence[FloatArray], n_components: int) -> Flo
     Returns
     -------
     ndarray of shape (num_channels, n_components)
-        The largest entry of each column is positive. Columns beyond the number of channels are zero.
+        The largest entry of each column is positive. Columns beyond the rank of the blocks are zero.
     """
     gram = np.block([[left.T @ right for right in blocks] for left in blocks]).astype(np.float64)
     size = min(n_components, len(gram))
-    _, vectors = eigh(gram, subset_by_index=(len(gram) - size, len(gram) - 1))
-    vectors = vectors[:, ::-1]
+    values, vectors = eigh(gram, subset_by_index=(len(gram) - size, len(gram) - 1))
+    values, vectors = values[::-1], vectors[:, ::-1]
+    # Directions without any variance are arbitrary, and would not be empty on another graph.
+    vectors = np.where(values > np.finfo(np.float32).eps * len(gram) * values[0], vectors, 0)
     vectors *= np.sign(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(size)])
     return np.pad(vectors, ((0, 0), (0, n_components - size))).astype(np.float32)

@@ -55,7 +55,11 @@ def _describe_evidence(selection: Selection) -> str:
     scores = ", ".join(f"{name} {100 * value:.1f} %" for name, value in selection.scores.items())
     if selection.ratio is None:
         return f"features cannot judge, as no proximity predicts held-out ones ({scores} explained)"
-    verdict = {GRAPH: "carry information", FEATURES: "carry no information", BOTH: "carry some information"}
+    verdict = {
+        GRAPH: "carry information",
+        FEATURES: "carry less information than features",
+        BOTH: "carry some information",
+    }
     return f"edges {verdict[selection.choice]} about features: {scores} of held-out features explained"
 
 

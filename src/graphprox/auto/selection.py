@@ -98,6 +98,4 @@ def select_outputs(scores: Mapping[str, float]) -> Selection:
 
 
 def _divide(with_edges: float, without: float) -> float:
-    if with_edges <= 0:
-        return 0.0
-    return with_edges / without if without > 0 else float("inf")
+    return max(with_edges, 0.0) / max(without, MIN_SCORE)  # less is no evidence, and would make any ratio large

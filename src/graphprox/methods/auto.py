@@ -168,11 +168,15 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
 
     def _check_graph(self, graph: GraphLike, *, fitting: bool) -> Graph:
         # Features that were made from edges differ in number between graphs, and are not read.
-        if not fitting and self.known_ids_ is not None:
-            checked = check_graph(graph)
-            if not has_informative_features(checked):
-                return checked
-        return super()._check_graph(graph, fitting=fitting)
+        if fitting or self.known_ids_ is None:
+            return super()._check_graph(graph, fitting=fitting)
+        checked = check_graph(graph)
+        if has_informative_features(checked):
+            raise ParameterError(
+                "auto was fitted on a graph without features and embeds nodes by their neighbors; got a graph with "
+                f"{checked.num_features:,} features: leave them out, or fit on a graph with features"
+            )
+        return checked
 
     def _transform_features(self, x: Features) -> Any:
         if self.known_ids_ is not None:
