@@ -183,7 +183,7 @@ def test_tables_with_floors_have_diffused_features_and_end_with_auto(path):
     assert (rows["auto"].method, rows["auto"].set) == ("auto", {})
 
 
-def test_page_begins_with_graphs_that_nobody_tuned():
+def test_page_begins_with_graphs_without_presets():
     assert [each.name for each in read_experiments(EXPERIMENTS)][:3] == ["untuned", "untuned-links", "random"]
 
 
