@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from graphprox._utils.figures import new_figure, write_figure
-from graphprox.auto.selection import BOTH, FEATURES, GRAPH, MAX_RATIO, MIN_RATIO, POSITIONS, Selection
+from graphprox.auto.selection import BOTH, FEATURES, GRAPH, POSITIONS, Selection
 
 _KEPT = {
     GRAPH: "features spread over edges, also after averaging them over similar nodes, and a little of the own ones",
@@ -83,7 +83,7 @@ def plot_selection(path: str | Path, selection: Selection) -> Path:
     left.set_xlabel("held-out features explained, R² in percent")
     left.set_title("found" if names else "nothing was compared")
     if selection.ratio is not None:
-        left.set_title(f"found: edges explain {selection.ratio:.2f} of what features do ({MIN_RATIO}, {MAX_RATIO})")
+        left.set_title(f"found: ratio {selection.ratio:.2f}")
     weights = selection.weights
     right.barh(list(weights)[::-1], list(weights.values())[::-1])
     right.set_xlabel("weight")
