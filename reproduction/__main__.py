@@ -115,23 +115,29 @@ def left_out(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Page to write.")] = HERE.parent
     / "docs"
     / "left_out.md",
+    figure: Annotated[Path, typer.Option("--figure", metavar="FILE", help="Figure to write.")] = HERE.parent
+    / "docs"
+    / "figures"
+    / "auto_weights.svg",
     data: DataOption = None,
 ) -> None:
     """Choose the constants of the default method without each graph in turn, and apply them to it.
 
-    Graphs that have been measured are read from the records. Writes `docs/left_out.md`.
+    Graphs that have been measured are read from the records. Writes `docs/left_out.md`
+    and `docs/figures/auto_weights.svg`.
 
     For example:
 
     - `python -m reproduction left-out`
     """
-    from reproduction.left_out import observe_catalog, write_page
+    from reproduction.left_out import observe_catalog, plot_weights, write_page
 
     observations = []
     for observed in observe_catalog(records / "left-out.jsonl", data):
         observations.append(observed)
-        print(observed.dataset, observed.chosen, flush=True)
+        print(observed.dataset, observed.choice, flush=True)
     print(write_page(out, observations))
+    print(plot_weights(figure, observations))
 
 
 @app.command()
@@ -227,7 +233,7 @@ def _summarize(result: RunResult) -> str:
     means = {
         metric: 100 * float(np.mean(record.figures[metric]))
         for metric in trial.experiment.metrics
-        if trial.experiment.task in ("classification", "links", "homophily") and metric in record.figures
+        if trial.experiment.task in ("classification", "links", "groups", "homophily") and metric in record.figures
     }
     figures = "".join(f"  {metric} {mean:.2f}" for metric, mean in means.items())
     return f"{name}{figures}  {sum(record.seconds.get(part, 0.0) for part in ('embed', 'evaluate')):.1f} s"

@@ -30,9 +30,10 @@ from graphprox.methods import METHODS, GraphEmbedder, GraphMethod
 from graphprox.methods import method as make_method
 
 ARITHMETIC = 1  # increased when a change of the code changes figures on purpose, which invalidates older records
+METHOD_ARITHMETIC = {"auto": 2, "dgi": 1, "graphmae": 1}  # added to it, for changes of a single method
 PAPER, PUBLISHED = "paper", "published"  # TOML files of reported figures in the folder of experiments
 
-Task = Literal["classification", "links", "curve", "map", "homophily", "barbell"]
+Task = Literal["classification", "links", "groups", "curve", "map", "homophily", "barbell"]
 Show = Literal["table", "bars", "curves", "heatmap", "map", "homophily", "barbell"]
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
 TrialKey: TypeAlias = tuple[str, str, int]  # data set, row and seed: unique within an experiment
@@ -361,7 +362,7 @@ class Trial:
         settings: dict[str, Any] = {"task": task}
         if task in ("classification", "curve"):
             settings["protocol"] = experiment.protocol
-        if task in ("classification", "curve", "links"):
+        if task in ("classification", "curve", "links", "groups"):
             settings["splits"] = list(self.split_seeds)
         if task == "curve":
             settings["marks"] = list(experiment.marks)
@@ -371,7 +372,8 @@ class Trial:
 
     def fingerprint(self, graph: str) -> str:
         """Return a SHA-256 of the settings and the checksum of the graph."""
-        content = {**self.settings(), "graph": graph, "arithmetic": ARITHMETIC}
+        arithmetic = ARITHMETIC + METHOD_ARITHMETIC.get(self.row.method, 0)
+        content = {**self.settings(), "graph": graph, "arithmetic": arithmetic}
         return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 

@@ -1,40 +1,138 @@
-"""What a new user can expect of the default method: its rule, chosen without the graph it is applied to.
+"""What a new user can expect of the default method: its constants, chosen without the graph they are applied to.
 
-The rule of :mod:`graphprox.auto.selection` has two constants, between which a graph keeps both its edges and its
-features. For each graph they are chosen by all the others, and the choice they make for the graph that was left out is
-compared with the best one. Accuracies are those of validation nodes, on splits that no table reports.
+Every weight and exponent of :mod:`graphprox.auto` is varied, one at a time, on every graph. For each graph the others
+choose a variant, and it is compared with raw, smoothed and diffused features on the graph that was left out.
+The same figures show what each part is worth. Validation nodes and edges count, of splits that no table has.
 """
 
 from __future__ import annotations
 
-import itertools
+import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import numpy as np
 from scipy.stats import spearmanr
 
-from graphprox import AutoEmbedder, DiffusedFeatures, GraphEmbedder, RawFeatures, SmoothedFeatures, load, random_split
-from graphprox.auto.selection import BOTH, FEATURES, GRAPH, MAX_RATIO, MIN_RATIO
+from graphprox import (
+    AutoEmbedder,
+    DiffusedFeatures,
+    GraphEmbedder,
+    RawFeatures,
+    SmoothedFeatures,
+    auto,
+    edge_split,
+    load,
+    random_split,
+)
+from graphprox._utils.arrays import FloatArray
+from graphprox._utils.figures import new_figure, write_figure
+from graphprox._utils.registry import Registry
+from graphprox.auto.combination import Combination
+from graphprox.auto.outputs import OUTPUTS, PreparedGraph
+from graphprox.auto.positions import Positions
+from graphprox.auto.preparation import Preparation
+from graphprox.auto.selection import BOTH, FEATURES, GRAPH, RATIOS, SHARPNESS, Selection, interpolate
 from graphprox.datasets.catalog import CATALOG
 from graphprox.errors import DatasetError
-from graphprox.evaluation import LinearProbe
+from graphprox.evaluation import LinearProbe, link_prediction
 from graphprox.evaluation.inputs import get_labels
 from graphprox.graph.graph import Graph
 from graphprox.graph.structural import has_informative_features
 from graphprox.io.files import atomic_write
 
 FIRST_SPLIT = 1000  # splits of the tables begin at 0
-NUM_SPLITS, FEW_SPLITS, LARGE = 10, 3, 10_000
-CHOICES = (GRAPH, FEATURES, BOTH)
+NUM_SPLITS, FEW_SPLITS, LARGE = 10, 2, 5_000
+MIN_EDGES = 5_000  # a twentieth of fewer says little
+N_COMPONENTS = 256
+PACKAGE = "as it is"
 FLOORS: Mapping[str, type[GraphEmbedder]] = {
     "raw": RawFeatures,
     "smoothed": SmoothedFeatures,
     "diffused": DiffusedFeatures,
 }
-GRID = tuple(round(0.5 + 0.01 * step, 2) for step in range(101))
+
+
+# -- variants ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The default method with other constants.
+
+    Parameters
+    ----------
+    factors : mapping of str to float
+        Factor of all weights of an output.
+    ratios : mapping of str to float
+        Ratio that each weight is meant for.
+    sharpness : mapping of str to float
+        Exponent of the singular values of the result.
+    preparation : mapping of str to object
+        Options of `Preparation.fit`.
+    choice : str or None
+        Weights of one choice for every graph.
+    """
+
+    factors: Mapping[str, float] = field(default_factory=dict)
+    ratios: Mapping[str, float] = field(default_factory=lambda: dict(RATIOS))
+    sharpness: Mapping[str, float] = field(default_factory=lambda: dict(SHARPNESS))
+    preparation: Mapping[str, float] = field(default_factory=dict)
+    choice: str | None = None
+
+    def weights(self, ratio: float | None) -> tuple[dict[str, float], float]:
+        """Return the weight of each output that is kept, and the exponent of the result."""
+        position = self.ratios[self.choice or BOTH] if ratio is None or self.choice else ratio
+        weights = {
+            name: self.factors.get(name, 1.0) * interpolate(asdict(output.weights), position, self.ratios)
+            for name, output in OUTPUTS.items()
+        }
+        kept = {name: weight for name, weight in weights.items() if weight > 0}
+        return kept, interpolate(self.sharpness, position, self.ratios)
+
+
+def make_variants() -> dict[str, Variant]:
+    """Return the variants by what differs from the package."""
+    shifts = {
+        f"all ratios {shift:+.2f}": {name: each + shift for name, each in RATIOS.items()} for shift in (-0.03, 0.03)
+    }
+    return {
+        PACKAGE: Variant(),
+        **{f"without {name}": Variant(factors={name: 0.0}) for name in OUTPUTS},
+        "without weights of columns": Variant(preparation={"weighted": False}),
+        "features not sharpened": Variant(preparation={"sharpness": 1.0}),
+        "features sharpened more": Variant(preparation={"sharpness": 2.0}),
+        "result not sharpened": Variant(sharpness={**SHARPNESS, GRAPH: 1.0}),
+        "result sharpened more": Variant(sharpness={**SHARPNESS, GRAPH: 1.5}),
+        **{name: Variant(ratios=ratios) for name, ratios in shifts.items()},
+        **{f"always {choice}": Variant(choice=choice) for choice in RATIOS},
+    }
+
+
+VARIANTS = make_variants()
+# One mixture for all graphs is no variant of a constant, but shows what the selection is worth.
+SELECTABLE = tuple(name for name, variant in VARIANTS.items() if variant.choice is None)
+
+
+def fingerprint() -> str:
+    """Return a number for all constants that a result depends on, so that older results are measured again."""
+    modules = [import_module(each.name) for each in walk_packages(auto.__path__, f"{auto.__name__}.")]
+    constants = [
+        (module.__name__, name, repr(value))
+        for module in modules
+        for name, value in sorted(vars(module).items())
+        if name.isupper() and isinstance(value, int | float | tuple | Mapping) and not isinstance(value, Registry)
+    ]
+    weights = {name: asdict(output.weights) for name, output in OUTPUTS.items()}
+    text = repr((constants, sorted(weights.items()), VARIANTS, NUM_SPLITS, FEW_SPLITS, LARGE))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+# -- measurements -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -47,42 +145,65 @@ class Observation:
     nodes : int
     ratio : float or None
         What edges explain of held-out features, divided by what features do; None if the evidence is thin.
-    chosen : str
+    choice : str
         Choice of the default method as it is.
     accuracy : mapping of str to float
-        Validation accuracy of each choice and of each floor.
+        Validation accuracy of each floor and of each variant.
+    auc : mapping of str to float
+        Area under the ROC curve of validation edges and as many other pairs, ranked by cosine; empty if the graph has
+        few edges.
+    constants : str
+        Fingerprint of the constants.
     """
 
     dataset: str
     nodes: int
     ratio: float | None
-    chosen: str
+    choice: str
     accuracy: Mapping[str, float]
-
-    @property
-    def best_floor(self) -> float:
-        """Accuracy of the best of raw, smoothed and diffused features."""
-        return max(self.accuracy[name] for name in FLOORS)
-
-    def regret(self, choice: str) -> float:
-        """Return how much less accurate a choice is than the best one."""
-        return max(self.accuracy[each] for each in CHOICES) - self.accuracy[choice]
+    auc: Mapping[str, float]
+    constants: str
 
 
 def observe_graph(name: str, graph: Graph) -> Observation:
-    """Measure all choices and all floors on one graph."""
-    embedder = AutoEmbedder().fit(graph)
-    selection = embedder.selection_
-    methods: dict[str, GraphEmbedder] = {choice: AutoEmbedder(keep=choice) for choice in CHOICES}
-    methods |= {floor: cls() for floor, cls in FLOORS.items()}
-    accuracy = {key: _val_accuracy(graph, method) for key, method in methods.items()}
-    accuracy[selection.choice] = _val_accuracy(graph, embedder)  # whose weights depend on the scores
-    return Observation(name, graph.num_nodes, selection.ratio, selection.choice, accuracy)
+    """Measure all variants and all floors on one graph."""
+    selection = AutoEmbedder().fit(graph).selection_
+    accuracy = {floor: _val_accuracy(graph, cls().fit_transform(graph)) for floor, cls in FLOORS.items()}
+    for names, vectors in embed_variants(graph, selection):
+        accuracy |= dict.fromkeys(names, _val_accuracy(graph, vectors))
+    if graph.num_edges < MIN_EDGES:
+        return Observation(name, graph.num_nodes, selection.ratio, selection.choice, accuracy, {}, fingerprint())
+    split = edge_split(graph, random_state=FIRST_SPLIT)
+    auc = {
+        floor: link_prediction(split, cls().fit_transform(split.graph)).val_cosine_auc for floor, cls in FLOORS.items()
+    }
+    for names, vectors in embed_variants(split.graph, AutoEmbedder().fit(split.graph).selection_):
+        auc |= dict.fromkeys(names, link_prediction(split, vectors).val_cosine_auc)
+    return Observation(name, graph.num_nodes, selection.ratio, selection.choice, accuracy, auc, fingerprint())
 
 
-def _val_accuracy(graph: Graph, method: GraphEmbedder) -> float:
-    vectors, labels = method.fit_transform(graph), get_labels(graph)
-    probe, count = LinearProbe(), NUM_SPLITS if graph.num_nodes < LARGE else FEW_SPLITS
+def embed_variants(graph: Graph, selection: Selection) -> Iterator[tuple[list[str], FloatArray]]:
+    """Embed a graph by each variant; those that do not differ on this graph are embedded once."""
+    positions = Positions.fit(graph, has_features=True, random_state=0)
+    outputs: dict[str, dict[str, FloatArray]] = {}
+    same: dict[str, list[str]] = {}
+    for name, variant in VARIANTS.items():
+        same.setdefault(repr((variant.preparation, variant.weights(selection.ratio))), []).append(name)
+    for names in same.values():
+        variant = VARIANTS[names[0]]
+        key = repr(variant.preparation)
+        if key not in outputs:
+            fitted = Preparation.fit(graph.x, random_state=0, **variant.preparation)  # type: ignore[arg-type]
+            prepared = PreparedGraph.of(graph, fitted, positions, random_state=0)
+            outputs[key] = {each: output(prepared) for each, output in OUTPUTS.items()}
+        weights, sharpness = variant.weights(selection.ratio)
+        combined = Combination.fit(outputs[key], weights, n_components=N_COMPONENTS, sharpness=sharpness)
+        yield names, combined.transform(outputs[key])
+
+
+def _val_accuracy(graph: Graph, vectors: FloatArray) -> float:
+    labels, probe = get_labels(graph), LinearProbe()
+    count = NUM_SPLITS if graph.num_nodes < LARGE else FEW_SPLITS
     splits = (random_split(graph, random_state=FIRST_SPLIT + number) for number in range(count))
     return float(np.mean([probe.evaluate(vectors, labels, split).val_accuracy for split in splits]))
 
@@ -93,7 +214,7 @@ def observe_catalog(path: Path, data: Path | None) -> Iterator[Observation]:
     Parameters
     ----------
     path : Path
-        JSON Lines; graphs that it contains are not measured again.
+        JSON Lines; graphs that were measured with the same constants are not measured again.
     data : Path or None
         Folder of data sets.
 
@@ -103,7 +224,7 @@ def observe_catalog(path: Path, data: Path | None) -> Iterator[Observation]:
     """
     known = {each.dataset: each for each in read_observations(path)}
     for name in ("synthetic", *CATALOG):
-        if name in known:
+        if name in known and known[name].constants == fingerprint():
             yield known[name]
             continue
         try:
@@ -111,10 +232,10 @@ def observe_catalog(path: Path, data: Path | None) -> Iterator[Observation]:
         except DatasetError:
             continue
         if graph.y is not None and has_informative_features(graph):
-            observed = observe_graph(name, graph)
-            with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(observed)) + "\n")
-            yield observed
+            known[name] = observe_graph(name, graph)
+            with atomic_write(path) as (temporary,):
+                temporary.write_text("".join(json.dumps(asdict(each)) + "\n" for each in known.values()))
+            yield known[name]
 
 
 def read_observations(path: Path) -> list[Observation]:
@@ -123,38 +244,16 @@ def read_observations(path: Path) -> list[Observation]:
     return [Observation(**json.loads(line)) for line in lines]
 
 
-# -- the rule ---------------------------------------------------------------------------------------------------------
+# -- the page ---------------------------------------------------------------------------------------------------------
 
 
-def apply_rule(ratio: float | None, limits: tuple[float, float]) -> str:
-    """Return the choice for a graph by two limits of its ratio, as :mod:`graphprox.auto.selection` makes it."""
-    if ratio is None:
-        return BOTH
-    return GRAPH if ratio >= limits[1] else FEATURES if ratio < limits[0] else BOTH
-
-
-def fit_rule(observations: Sequence[Observation]) -> tuple[float, float]:
-    """Return the limits with the smallest mean regret; of several, those in the middle.
-
-    Parameters
-    ----------
-    observations : sequence of Observation
-
-    Returns
-    -------
-    tuple of float
-    """
-    pairs = [(low, high) for low, high in itertools.product(GRID, GRID) if low <= high]
-    regrets = np.array(
-        [np.mean([each.regret(apply_rule(each.ratio, pair)) for each in observations]) for pair in pairs]
-    )
-    ties = [pair for pair, regret in zip(pairs, regrets, strict=True) if regret <= regrets.min() + 1e-9]
-    low, high = (float(np.median([pair[place] for pair in ties])) for place in (0, 1))
-    return low, high
+def choose_variant(observations: Sequence[Observation]) -> str:
+    """Return the variant with the highest mean accuracy; of several, the first."""
+    return max(SELECTABLE, key=lambda name: np.mean([each.accuracy[name] for each in observations]))
 
 
 def write_page(path: Path, observations: Sequence[Observation]) -> Path:
-    """Write the table of results on graphs that were left out."""
+    """Write the table of results on graphs that were left out, and of what each part is worth."""
     with atomic_write(path) as (temporary,):
         temporary.write_text(_make_page(observations), encoding="utf-8")
     return path
@@ -165,57 +264,129 @@ _INTRODUCTION = """\
 
 # What to expect on a new graph
 
-The default method decides by two limits of a ratio whether the edges of a graph are used. Here the limits are chosen
-for each graph by all the others, and applied to the one that was left out. Accuracy in percent of validation nodes,
-with a tenth of the nodes for training; the splits are others than those of all tables. The command is
-`python -m reproduction left-out`.
+Every weight and every exponent of the default method was varied, one at a time. Here each graph is embedded by the
+variant with the highest mean accuracy on all the *other* graphs. Accuracy is that of a linear classifier with a tenth
+of the nodes for training, AUC that of held-out edges, ranked by cosine, on graphs of at least {edges:,} edges; both in
+percent, of validation nodes and edges, on other splits than those of all tables. The floor is the best of raw, smoothed
+and diffused features. The command is `python -m reproduction left-out`.
 
-| graph | ratio | limits by the others | choice | accuracy | best choice | best floor | difference |
-|---|---|---|---|---|---|---|---|
+| graph | ratio | choice | variant that the others choose | accuracy | floor | difference | AUC | floor | difference |
+|---|---|---|---|---|---|---|---|---|---|
 """
 
 _SUMMARY = """
-- The best floor is the best of raw, smoothed and diffused features. On average the rule chosen without the graph
-  is {gain:+.1f} points from it, at worst {worst:+.1f}. It is {regret:.1f} points below the best of its three choices,
-  at worst {most:.1f}.
-- On {agreements} of {graphs} graphs the rule without the graph makes the choice that the package makes, whose limits
-  are {low} and {high}.
-- Spearman correlation of the ratio with what edges are worth, the accuracy of *graph* minus that of *features*:
-  {correlation:.2f} over {judged} graphs.
-- With the limits of the package, the worst is {worst_now:+.1f} points.
-- The weights of outputs and the exponents of the preparation were chosen on the same graphs, by hand, and not anew for
-  each of them. A choice that the package does not make for a graph is measured by `keep`, whose weights do not depend
-  on the ratio. The penalty of the classifier is selected on the nodes that are scored, for all columns alike.
+- Left out, accuracy is {gain:+.1f} points from the floor on average, and at worst {worst:+.1f} ({worst_graph}); with
+  the constants of the package, {gain_now:+.1f} and {worst_now:+.1f} ({worst_graph_now}). AUC is {auc:+.1f} points from
+  it on average, and at worst {auc_worst:+.1f} ({auc_graph}).
+- Spearman correlation of the ratio with what edges are worth, the accuracy of *always graph* minus that of *always
+  features*: {correlation:.2f} over {judged} graphs. The other graphs give no evidence.
+- Where edges are left out, as on Actor, AUC is what features alone tell about edges.
+- Floors have as many columns as the features, up to several thousand; the default method has {n_components}.
+- The values around which constants are varied were found on these graphs, so the variants are not independent of the
+  graph that is left out. The penalty of the classifier is selected on the nodes that are scored, for all columns alike.
+
+## What each part is worth
+
+The change in points, on average over the {graphs} graphs, and where the change of accuracy is largest.
+
+| variant | accuracy | AUC | most is lost | most is gained |
+|---|---|---|---|---|
 """
 
 
 def _make_page(observations: Sequence[Observation]) -> str:
-    rows, gains, regrets, agreements = [], [], [], 0
-    for left_out in observations:
-        limits = fit_rule([each for each in observations if each is not left_out])
-        choice = apply_rule(left_out.ratio, limits)
-        accuracy, best = left_out.accuracy[choice], max(left_out.accuracy[each] for each in CHOICES)
-        gains.append(accuracy - left_out.best_floor)
-        regrets.append(left_out.regret(choice))
-        agreements += choice == left_out.chosen
-        ratio = "thin evidence" if left_out.ratio is None else f"{left_out.ratio:.2f}"
-        rows.append(
-            f"| {left_out.dataset} | {ratio} | {limits[0]:.2f}, {limits[1]:.2f} | {choice} | {100 * accuracy:.1f} | "
-            f"{100 * best:.1f} | {100 * left_out.best_floor:.1f} | {100 * gains[-1]:+.1f} |\n"
+    chosen = {
+        each.dataset: choose_variant([other for other in observations if other is not each]) for each in observations
+    }
+    gains = _compare_with_floor({each.dataset: (each.accuracy, chosen[each.dataset]) for each in observations})
+    now = _compare_with_floor({each.dataset: (each.accuracy, PACKAGE) for each in observations})
+    auc = _compare_with_floor({each.dataset: (each.auc, chosen[each.dataset]) for each in observations if each.auc})
+    rows = []
+    for each in observations:
+        name = chosen[each.dataset]
+        ratio = "thin evidence" if each.ratio is None else f"{each.ratio:.2f}"
+        figures = " | ".join(
+            f"{100 * values[name]:.1f} | {100 * _best_floor(values):.1f} | {difference[each.dataset]:+.1f}"
+            if values
+            else "– | – | –"
+            for values, difference in ((each.accuracy, gains), (each.auc, auc))
         )
+        rows.append(f"| {each.dataset} | {ratio} | {each.choice} | {name} | {figures} |\n")
     judged = [each for each in observations if each.ratio is not None]
-    worth = np.array([(each.ratio, each.accuracy[GRAPH] - each.accuracy[FEATURES]) for each in judged], float)
+    worth = [each.accuracy[f"always {GRAPH}"] - each.accuracy[f"always {FEATURES}"] for each in judged]
     summary = _SUMMARY.format(
-        gain=100 * np.mean(gains),
-        worst=100 * min(gains),
-        regret=100 * np.mean(regrets),
-        worst_now=100 * min(each.accuracy[each.chosen] - each.best_floor for each in observations),
-        most=100 * max(regrets),
-        agreements=agreements,
-        graphs=len(observations),
-        low=MIN_RATIO,
-        high=MAX_RATIO,
-        correlation=spearmanr(worth[:, 0], worth[:, 1]).statistic,
+        gain=np.mean(list(gains.values())),
+        worst=min(gains.values()),
+        worst_graph=_find_worst(gains),
+        gain_now=np.mean(list(now.values())),
+        worst_now=min(now.values()),
+        worst_graph_now=_find_worst(now),
+        auc=np.mean(list(auc.values())),
+        auc_worst=min(auc.values()),
+        auc_graph=_find_worst(auc),
+        correlation=spearmanr([float(each.ratio or 0) for each in judged], worth).statistic,
         judged=len(judged),
+        graphs=len(observations),
+        n_components=N_COMPONENTS,
     )
-    return _INTRODUCTION + "".join(rows) + summary
+    variants = "".join(_compare_variant(name, observations) for name in VARIANTS)
+    return _INTRODUCTION.format(edges=MIN_EDGES) + "".join(rows) + summary + variants
+
+
+def _compare_with_floor(figures: Mapping[str, tuple[Mapping[str, float], str]]) -> dict[str, float]:
+    return {dataset: 100 * (values[name] - _best_floor(values)) for dataset, (values, name) in figures.items()}
+
+
+def _best_floor(figures: Mapping[str, float]) -> float:
+    return max(figures[name] for name in FLOORS)
+
+
+def _find_worst(differences: Mapping[str, float]) -> str:
+    return min(differences, key=lambda name: differences[name])
+
+
+def _compare_variant(name: str, observations: Sequence[Observation]) -> str:
+    if name == PACKAGE:
+        return ""
+    changes = {each.dataset: 100 * (each.accuracy[name] - each.accuracy[PACKAGE]) for each in observations}
+    auc = 100 * np.mean([each.auc[name] - each.auc[PACKAGE] for each in observations if each.auc])
+    extremes = (choose(changes, key=lambda graph: changes[graph]) for choose in (min, max))
+    cells = " | ".join(f"{graph} {changes[graph]:+.1f}" for graph in extremes)
+    return f"| {name} | {np.mean(list(changes.values())):+.2f} | {auc:+.2f} | {cells} |\n"
+
+
+# -- the figure -------------------------------------------------------------------------------------------------------
+
+
+def plot_weights(path: Path, observations: Sequence[Observation]) -> Path:
+    """Draw the weight of each output by the ratio of a graph, and where the graphs that were measured are."""
+    figure = new_figure(9.0, 4.6)
+    axes = figure.add_subplot(1, 1, 1)
+    low, high = min(RATIOS.values()) - 0.06, max(RATIOS.values()) + 0.06
+    positions = np.linspace(low, high, 200)
+    for number, (name, output) in enumerate(OUTPUTS.items()):
+        style = ("-", "--", ":")[number % 3]
+        axes.plot(positions, [interpolate(asdict(output.weights), each) for each in positions], style, label=name)
+    for choice, ratio in RATIOS.items():
+        axes.axvline(ratio, color="lightgray", linewidth=1, zorder=0)
+        axes.text(ratio, -0.08, choice, ha="center", va="top", fontsize=8, color="gray")
+    judged = sorted((np.clip(each.ratio, low, high), each.dataset) for each in observations if each.ratio is not None)
+    for place, (_, dataset) in zip(_spread([ratio for ratio, _ in judged], high), judged, strict=True):
+        axes.text(place, 1.04, dataset, rotation=90, ha="center", va="bottom", fontsize=7)
+    axes.set(xlim=(low, high), ylim=(0, 1.02), ylabel="weight of the output")
+    axes.set_xlabel("ratio: held-out features explained with edges, divided by those explained without", labelpad=14)
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    figure.subplots_adjust(top=0.76, bottom=0.16, left=0.07, right=0.87)
+    return write_figure(figure, path)
+
+
+def _spread(places: Sequence[float], highest: float, gap: float = 0.011) -> list[float]:
+    """Move increasing numbers apart, so that names there can be read."""
+    spread = list(places)
+    for number in range(1, len(spread)):
+        spread[number] = max(spread[number], spread[number - 1] + gap)
+    limit = highest
+    for number in reversed(range(len(spread))):
+        spread[number] = limit = min(spread[number], limit)
+        limit -= gap
+    return spread

@@ -19,7 +19,7 @@ from graphprox.datasets.dataset import Dataset
 from graphprox.methods import METHODS, NodeClassifier
 from reproduction.experiment import Trial
 
-SHARING_TASKS = ("classification", "map")  # those that embed the whole graph once
+SHARING_TASKS = ("classification", "map", "groups")  # those that embed the whole graph once
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,12 @@ import scipy.sparse as sp
 from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
+from graphprox.evaluation.clusters import score_clusters
 from graphprox.evaluation.inputs import get_labels, normalize_rows
 from graphprox.evaluation.links import link_prediction
 from graphprox.evaluation.probe import score_predictions
 from graphprox.evaluation.protocols import PROTOCOLS
+from graphprox.evaluation.retrieval import score_neighbors
 from graphprox.evaluation.scores import SplitScore
 from graphprox.ftgcl.base import ContrastiveEmbedder
 from graphprox.graph.graph import Graph
@@ -110,6 +112,17 @@ def predict_links(trial: Trial, dataset: Dataset) -> Measurement:
             scores = link_prediction(split, embedding).to_dict()
         for name in trial.experiment.metrics:
             measurement.figures[name].append(scores[name])
+    return measurement
+
+
+def find_groups(trial: Trial, dataset: Dataset) -> Measurement:
+    """Compare clusters and nearest nodes of an embedding with the classes; k-means starts from each split's seed."""
+    measurement, labels = Measurement(), get_labels(dataset.graph)
+    embedding = measurement.embed(trial, dataset)
+    with measurement.timer(EVALUATE):
+        nearest = score_neighbors(embedding, labels, ks=(5,))
+        clusters = [score_clusters(embedding, labels, random_state=seed).nmi for seed in trial.split_seeds]
+    measurement.figures = {"nmi": clusters, "sim_at_5": [nearest[5]]}
     return measurement
 
 
@@ -207,6 +220,7 @@ def _rank(graph: Graph, view: str, seed: int, options: dict[str, Any]) -> Rankin
 TASKS: dict[str, Callable[[Trial, Dataset], Measurement]] = {
     "classification": classify_nodes,
     "links": predict_links,
+    "groups": find_groups,
     "curve": trace_training,
     "map": project_by_tsne,
     "homophily": measure_homophily,

@@ -79,7 +79,8 @@ No setting was selected on test nodes, even where the original code does. The me
 [the reproduction](index.md); [Extending graphprox](../extending.md) explains how to add one."""
 BASELINES_HEADINGS = ("data set", "metric", "published", "ours", "difference", "command")
 VALIDATION = ("val_accuracy",)  # the metrics of an experiment that compares variants
-SOURCES, NOTES = "sources", "notes"  # tables of published.toml that hold no figures
+SOURCES, NOTES, CAUSES = "sources", "notes", "causes"  # tables of published.toml that hold no figures
+CAUSES_TITLE, UNKNOWN = "Why ours are lower", "The cause is not known."
 NEAR = 1.0  # points: tolerated difference from a published figure
 
 
@@ -375,6 +376,7 @@ def baselines_page(sections: Sequence[Section], published: Paper) -> str:
             _methods(),
             "## Published figures",
             to_markdown(ResultTable(_baselines_caption(lines), headings, tuple(lines), corner="method")),
+            *_causes(lines, published.tables.get(CAUSES, {})),
             "## Sources",
             _by_method(published.tables.get(SOURCES, {})),
             *(["## Differences, and what was tried", notes] if notes else []),
@@ -417,13 +419,36 @@ def _ours(cell: Cell) -> tuple[str, str]:
 
 
 def _baselines_caption(lines: Sequence[TableLine]) -> str:
-    differences = [line.cells[BASELINES_HEADINGS.index("difference")].text for line in lines]
-    measured = [text for text in differences if text != NONE]
-    near = [text for text in measured if float(text.replace("−", "-")) >= -NEAR]
+    measured = [line for line in lines if _cell(line, "difference") != NONE]
+    near = [line for line in measured if not _is_below(line)]
     return (
         f"{count_of(len(lines), 'published figure')}, {len(measured)} of them measured here; "
         f"{len(near)} of ours are above the published one or within a point of it"
     )
+
+
+def _causes(lines: Sequence[TableLine], causes: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Yield a heading and a list: why our figures are below the published ones by more than a point."""
+    by_title = {_title(name): texts for name, texts in causes.items()}
+    differences: dict[tuple[str, str], list[str]] = {}
+    for line in filter(_is_below, lines):
+        differences.setdefault((line.title, _cell(line, "data set")), []).append(_cell(line, "difference"))
+    if differences:
+        yield f"## {CAUSES_TITLE}"
+        yield "\n".join(
+            f"- {title} on {dataset}, {' and '.join(below)}: {by_title.get(title, {}).get(dataset, UNKNOWN)}"
+            for (title, dataset), below in differences.items()
+        )
+
+
+def _is_below(line: TableLine) -> bool:
+    """Whether our figure is below the published one by more than is tolerated."""
+    difference = _cell(line, "difference")
+    return difference != NONE and float(difference.replace("−", "-")) < -NEAR
+
+
+def _cell(line: TableLine, heading: str) -> str:
+    return line.cells[BASELINES_HEADINGS.index(heading)].text
 
 
 def _by_method(texts: Mapping[str, str]) -> str:

@@ -14,6 +14,8 @@ METRIC_NAMES = {
     "ap": "AP",
     "cosine_auc": "AUC by cosine",
     "cosine_ap": "AP by cosine",
+    "nmi": "NMI",
+    "sim_at_5": "Sim@5",
 }
 NONE = "–"  # in place of a number
 STAR = "★"

@@ -48,14 +48,14 @@ from .io import write_embedding as write_embedding
 from .methods.arvga import ARVGA as ARVGA
 from .methods.auto import AutoEmbedder as AutoEmbedder
 from .methods.barlow_twins import BarlowTwins as BarlowTwins
-from .methods.base import GraphEmbedder as GraphEmbedder
-from .methods.base import InductiveEmbedder as InductiveEmbedder
 from .methods.bgrl import BGRL as BGRL
 from .methods.cca_ssg import CCASSG as CCASSG
 from .methods.classifier import NodeClassifier as NodeClassifier
 from .methods.deepwalk import DeepWalk as DeepWalk
 from .methods.dgi import DGI as DGI
 from .methods.diffused import DiffusedFeatures as DiffusedFeatures
+from .methods.embedder import GraphEmbedder as GraphEmbedder
+from .methods.embedder import InductiveEmbedder as InductiveEmbedder
 from .methods.factory import embed as embed
 from .methods.factory import method as method
 from .methods.gae import GAE as GAE
@@ -67,6 +67,7 @@ from .methods.gmi import GMIMean as GMIMean
 from .methods.graphmae import GraphMAE as GraphMAE
 from .methods.jknet import JKNet as JKNet
 from .methods.line import LINE as LINE
+from .methods.model_loading import load_embedder as load_embedder
 from .methods.mvgrl import MVGRL as MVGRL
 from .methods.node2vec import Node2Vec as Node2Vec
 from .methods.raw import RawFeatures as RawFeatures

@@ -135,6 +135,21 @@ def test_means_and_directions_of_the_fitted_graph_are_applied_to_another():
     np.testing.assert_allclose(combination.transform(part), combination.transform(outputs)[10:20], atol=1e-6)
 
 
+def test_sharper_results_have_the_same_directions_and_powers_of_the_singular_values():
+    outputs, weights = make_outputs(), {"a": 1.0, "b": 0.5}
+    plain = Combination.fit(outputs, weights, n_components=6).transform(outputs)
+    sharp = Combination.fit(outputs, weights, n_components=6, sharpness=1.5).transform(outputs)
+    values = np.linalg.norm(plain, axis=0)
+    np.testing.assert_allclose(sharp, plain * np.sqrt(values / values[0]), rtol=1e-4, atol=1e-6)
+
+
+def test_output_that_says_nothing_about_a_node_leaves_it_to_the_others():
+    outputs = make_outputs()
+    outputs["a"][:4] = 0
+    vectors = Combination.fit(outputs, {"a": 1.0, "b": 0.5}, n_components=12).transform(outputs)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), np.where(np.arange(60) < 4, 0.5, 1.25**0.5), rtol=1e-4)
+
+
 def test_rows_without_features_stay_finite():
     outputs = make_outputs()
     outputs["a"][:4] = 0

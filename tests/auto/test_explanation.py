@@ -8,33 +8,43 @@ import numpy as np
 import pytest
 
 from graphprox import WriteError
-from graphprox.auto.explanation import explain, plot_selection
-from graphprox.auto.selection import CHOICES, Selection, select_outputs
+from graphprox.auto import explanation
+from graphprox.auto.selection import RATIOS, Selection, select_outputs
 
 SCORES = {"own": 0.125, "graph": 0.25, "own and view": -0.031, "own and graph": 0.3}
 SELECTIONS = {
     "graph": Selection("graph", SCORES, 2.0),
+    "balanced": Selection("balanced", SCORES, 1.02),
     "features": Selection("features", SCORES, 0.5),
     "both": Selection("both", SCORES, 0.95),
     "infinite": Selection("graph", SCORES, np.inf),
     "thin": select_outputs(dict.fromkeys(SCORES, 0.001)),
-    "given": Selection("features", {}),
-    "positions": Selection("positions", {}),
+    "given": Selection("features", {}, given=True),
+    "small": Selection("both", {}),
+    "edges": Selection("edges", {}),
 }
+
+
+def explain(selection, *rest):
+    return explanation.explain(selection, selection.weights, *rest)
+
+
+def plot_selection(path, selection):
+    return explanation.plot_selection(path, selection, selection.weights)
 
 
 @pytest.mark.parametrize("selection", SELECTIONS.values(), ids=SELECTIONS)
 def test_explanation_has_three_lines(selection):
     lines = explain(selection, (1234, 56), 7.89, 3 * 2**20).splitlines()
     assert [line.partition(":")[0] for line in lines] == ["found", "kept", "cost"]
-    assert lines[2] == "cost:  7.9 s, 3 MB, for 1,234 × 56 numbers"
+    assert lines[2] == "cost:  7.9 s, at most 3 MB in this process, for 1,234 × 56 numbers"
 
 
 def test_memory_is_left_out_if_it_is_not_known():
     assert explain(SELECTIONS["graph"], (2, 3), 0.0).endswith("cost:  0.0 s, for 2 × 3 numbers")
 
 
-@pytest.mark.parametrize("name", ["graph", "features", "both", "infinite", "thin"])
+@pytest.mark.parametrize("name", ["graph", "balanced", "features", "both", "infinite", "thin"])
 def test_found_lists_the_score_of_every_candidate_in_percent(name):
     selection = SELECTIONS[name]
     found = explain(selection, (2, 3), 1.0).splitlines()[0]
@@ -44,20 +54,30 @@ def test_found_lists_the_score_of_every_candidate_in_percent(name):
 
 def test_each_choice_is_described_differently():
     for line in (0, 1):
-        texts = [explain(Selection(choice, SCORES, 1.0), (2, 3), 1.0).splitlines()[line] for choice in CHOICES]
-        assert len(set(texts)) == len(CHOICES)
+        texts = [explain(Selection(choice, SCORES, 1.0), (2, 3), 1.0).splitlines()[line] for choice in RATIOS]
+        assert len(set(texts)) == len(RATIOS)
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_kept_lists_every_output_with_its_weight(name):
+    selection = SELECTIONS[name]
+    kept = explain(selection, (2, 3), 1.0).splitlines()[1]
+    listed = re.findall(r"([a-z-]+) (\d\.\d)", kept)
+    assert [float(weight) for _, weight in listed] == sorted((float(weight) for _, weight in listed), reverse=True)
+    assert dict(listed) == {each: f"{weight:.1f}" for each, weight in selection.weights.items()}
 
 
 def test_what_is_found_is_a_sentence_about_edges():
-    for choice in ("graph", "features", "both"):
+    for choice in RATIOS:
         found = explain(SELECTIONS[choice], (2, 3), 1.0).splitlines()[0]
-        assert re.match(r"found: edges carry [\w ]+ about features: ", found), found
+        assert re.match(r"found: edges tell [\w ]+ about features [\w ]+: ", found), found
 
 
 def test_choice_without_evidence_says_so():
-    assert "nothing was compared" in explain(SELECTIONS["given"], (2, 3), 1.0)
+    assert "nothing was compared, as the choice was given" in explain(SELECTIONS["given"], (2, 3), 1.0)
+    assert "too few nodes or features" in explain(SELECTIONS["small"], (2, 3), 1.0)
     assert "cannot judge" in explain(SELECTIONS["thin"], (2, 3), 1.0)
-    assert "no features" in explain(SELECTIONS["positions"], (2, 3), 1.0)
+    assert "no features" in explain(SELECTIONS["edges"], (2, 3), 1.0)
 
 
 @pytest.mark.parametrize("name", SELECTIONS)
@@ -71,3 +91,12 @@ def test_figure_is_png_or_svg(tmp_path):
     assert plot_selection(tmp_path / "found.png", SELECTIONS["graph"]).read_bytes().startswith(b"\x89PNG")
     with pytest.raises(WriteError):
         plot_selection(tmp_path / "found.docx", SELECTIONS["graph"])
+
+
+@pytest.mark.parametrize(("ratio", "left_out"), [(0.5, True), (0.88, True), (0.89, False), (0.91, False)])
+def test_edges_are_said_to_be_left_out_only_if_they_are(ratio, left_out):
+    scores = {"own": 1.0, "graph": ratio, "own and view": 1.0, "own and graph": 0.0}
+    selection = select_outputs(scores)
+    assert selection.choice == "features"
+    assert ("edges are left out" in explain(selection, (2, 3), 1.0)) == left_out
+    assert ("graph" in selection.weights) != left_out

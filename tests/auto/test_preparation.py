@@ -126,7 +126,7 @@ def test_zeros_that_a_sparse_matrix_stores_do_not_count():
 
 def test_words_are_weighted_and_sharpened_as_an_exact_decomposition_does():
     x = make_counts()
-    preparation = Preparation.fit(x, seed=0)
+    preparation = Preparation.fit(x, random_state=0)
     assert preparation.weights == pytest.approx(column_weights(x))
     expected = prepare_exactly(x, column_weights(x))
     np.testing.assert_allclose(cosines(preparation.transform(x)), cosines(expected), atol=1e-4)
@@ -134,7 +134,7 @@ def test_words_are_weighted_and_sharpened_as_an_exact_decomposition_does():
 
 def test_other_features_are_sharpened_but_not_weighted():
     x = make_dense()
-    preparation = Preparation.fit(x, seed=0)
+    preparation = Preparation.fit(x, random_state=0)
     assert preparation.weights is None
     np.testing.assert_allclose(cosines(preparation.transform(x)), cosines(prepare_exactly(x)), atol=1e-4)
 
@@ -142,14 +142,14 @@ def test_other_features_are_sharpened_but_not_weighted():
 def test_leading_directions_are_those_of_an_exact_decomposition():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(300, 6)) @ rng.normal(size=(6, 40)) + 0.02 * rng.normal(size=(300, 40))
-    found = Preparation.fit(x.astype(np.float32), seed=0, max_directions=6)
+    found = Preparation.fit(x.astype(np.float32), random_state=0, max_directions=6)
     assert found.directions.shape == (40, 6)
     expected = prepare_exactly(x, num_directions=6)
     np.testing.assert_allclose(cosines(found.transform(x.astype(np.float32))), cosines(expected), atol=1e-3)
 
 
 def test_directions_are_orthogonal_and_the_first_is_the_longest():
-    directions = Preparation.fit(make_dense(), seed=0).directions
+    directions = Preparation.fit(make_dense(), random_state=0).directions
     gram = directions.T @ directions
     lengths = np.sqrt(np.diag(gram))
     np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-5)
@@ -160,7 +160,7 @@ def test_directions_are_orthogonal_and_the_first_is_the_longest():
 @pytest.mark.parametrize("make", [make_counts, make_dense])
 def test_sparse_features_are_prepared_as_dense_ones(make):
     x = make()
-    dense, sparse = Preparation.fit(x, seed=3), Preparation.fit(sp.csr_array(x), seed=3)
+    dense, sparse = Preparation.fit(x, random_state=3), Preparation.fit(sp.csr_array(x), random_state=3)
     np.testing.assert_allclose(sparse.transform(sp.csr_array(x)), dense.transform(x), atol=1e-4)
     np.testing.assert_allclose(dense.transform(sp.csr_array(x)), dense.transform(x), atol=1e-6)
 
@@ -169,7 +169,7 @@ def test_sparse_features_are_prepared_as_dense_ones(make):
 def test_transform_treats_rows_independently_and_gives_unit_rows(make):
     x = make()
     x[5] = 0
-    preparation = Preparation.fit(x, seed=0)
+    preparation = Preparation.fit(x, random_state=0)
     rows = preparation.transform(x)
     assert rows.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), np.arange(len(x)) != 5, atol=1e-5)
@@ -180,26 +180,54 @@ def test_transform_treats_rows_independently_and_gives_unit_rows(make):
 def test_length_of_rows_does_not_matter():
     x = make_dense()
     scaled = x * np.geomspace(1e-3, 1e3, len(x)).astype(np.float32)[:, None]
-    one, other = (Preparation.fit(each, seed=0).transform(each) for each in (x, scaled))
+    one, other = (Preparation.fit(each, random_state=0).transform(each) for each in (x, scaled))
     np.testing.assert_allclose(one, other, atol=1e-4)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_features_that_are_all_zero_stay_zero(form):
     x = form(np.zeros((6, 4), np.float32))
-    assert not Preparation.fit(x, seed=0).transform(x).any()
+    assert not Preparation.fit(x, random_state=0).transform(x).any()
 
 
 def test_preparation_depends_on_features_and_seed_alone():
     x = make_counts(400, 300)
-    one, same = (Preparation.fit(x, seed=2**40 + 1, max_directions=20) for _ in range(2))
+    one, same = (Preparation.fit(x, random_state=2**40 + 1, max_directions=20) for _ in range(2))
     assert np.array_equal(one.directions, same.directions)
 
 
 def test_input_is_not_modified():
     for x in (make_counts(), make_dense()):
         copy, sparse = x.copy(), sp.csr_array(x)
-        Preparation.fit(x, seed=0).transform(x)
-        Preparation.fit(sparse, seed=0).transform(sparse)
+        Preparation.fit(x, random_state=0).transform(x)
+        Preparation.fit(sparse, random_state=0).transform(sparse)
         assert np.array_equal(x, copy)
         assert np.array_equal(sparse.toarray(), copy)
+
+
+# -- sizes of rows --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_words_of_a_sparse_matrix_are_counted_and_rows_of_another_are_measured(form):
+    x = (np.arange(80) < np.array([0, 1, 7, 3, 7])[:, None]).astype(np.float32) * 5
+    np.testing.assert_allclose(
+        Preparation.fit(form(x), random_state=0).relative_sizes(form(x)), [0, 0.2, 1.4, 0.6, 1.4]
+    )
+    dense = make_dense()
+    sizes = Preparation.fit(form(dense), random_state=0).relative_sizes(form(dense))
+    lengths = np.linalg.norm(dense.astype(float), axis=1)
+    np.testing.assert_allclose(sizes, lengths / np.median(lengths), rtol=1e-5)
+
+
+def test_fitted_matrix_decides_how_rows_are_measured():
+    x = (np.random.default_rng(0).random((200, 40)) < np.linspace(0.05, 0.4, 200)[:, None]).astype(np.float32)
+    preparation = Preparation.fit(x, random_state=0)
+    densest = np.argsort(x.sum(1))[-20:]
+    assert x[densest].mean() > MAX_DENSITY > x.mean()
+    np.testing.assert_allclose(preparation.relative_sizes(x[densest]), preparation.relative_sizes(x)[densest])
+
+
+def test_sizes_of_features_that_are_all_zero_are_zero():
+    x = np.zeros((6, 4), np.float32)
+    assert not Preparation.fit(x, random_state=0).relative_sizes(x).any()

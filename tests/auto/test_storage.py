@@ -11,8 +11,9 @@ from auto.topic_graphs import block_model, topic_graph
 from graphprox import FGCL, AutoEmbedder, Graph, ParameterError, ReadError, StructuralFeaturesWarning, synthetic
 from graphprox.auto.combination import Combination
 from graphprox.auto.selection import Selection
-from graphprox.auto.storage import ARRAYS, load_fitted, save_fitted
-from graphprox.io.verified import ABOUT, dump_with_checksum
+from graphprox.auto.storage import load_fitted, save_fitted
+from graphprox.io.model_files import ABOUT, ARRAYS
+from graphprox.io.verified import dump_with_checksum
 
 
 def without_features(ids=None):
@@ -51,7 +52,7 @@ def test_ids_are_loaded_as_they_were(tmp_path):
     for ids in (None, np.arange(60) * 7 - 100, [f"{'ü' * (each % 4)}-{each}" for each in range(60)]):
         graph = without_features(ids)
         AutoEmbedder(n_components=4).fit(graph).save(tmp_path / "model")
-        found = load_fitted(tmp_path / "model").known_ids
+        found = load_fitted(tmp_path / "model").positions.ids
         assert found.tolist() == graph.ids.tolist()
         assert found.dtype == graph.ids.dtype
 
@@ -77,12 +78,22 @@ def test_infinite_ratio_is_loaded_as_it_was(tmp_path):
     assert parts.selection.ratio == float("inf")
 
 
+def test_description_has_no_number_that_is_not_finite(tmp_path):
+    selection = Selection("graph", {"own": float("nan"), "graph": -float("inf")}, float("inf"))
+    loaded = fitted_parts(tmp_path, selection).selection
+    json.loads((tmp_path / ABOUT).read_text(), parse_constant=pytest.fail)
+    assert np.isnan(loaded.scores["own"])
+    assert (loaded.scores["graph"], loaded.ratio) == (-float("inf"), float("inf"))
+
+
 def fitted_parts(folder, selection):
     """Save an embedder with another selection, and return what is loaded."""
     embedder = AutoEmbedder(n_components=4, keep="graph").fit(synthetic(nodes=140))
     embedder.selection_ = selection
     graph = synthetic(nodes=140)
-    embedder.combination_ = Combination.fit(embedder._outputs(graph, graph.x), selection.weights, n_components=4)
+    embedder.combination_ = Combination.fit(
+        embedder._outputs(graph, selection.weights), selection.weights, n_components=4
+    )
     embedder.save(folder)
     return load_fitted(folder)
 
@@ -114,17 +125,24 @@ def rewrite(folder, **changes):
 def test_recorded_weights_are_used_even_if_this_version_has_others(tmp_path):
     graph = synthetic(nodes=140)
     fitted = AutoEmbedder(n_components=4, keep="features").fit(graph)
-    fitted.combination_ = Combination.fit(fitted._outputs(graph, graph.x), {"own": 1.0, "view": 0.9}, n_components=4)
+    weights = {"own": 1.0, "view": 0.9}
+    fitted.combination_ = Combination.fit(fitted._outputs(graph, weights), weights, n_components=4)
     fitted.save(tmp_path)
     assert load_fitted(tmp_path).combination.weights == {"own": 1.0, "view": 0.9}
     assert np.array_equal(AutoEmbedder.load(tmp_path).transform(graph), fitted.transform(graph))
 
 
-@pytest.mark.parametrize("weights", [{"own": 1.0}, {"view": 0.3, "own": 1.0}, {"own": 1.0, "view": 0.3, "graph": 1.0}])
-def test_model_with_other_outputs_than_this_version_keeps_is_rejected(weights, tmp_path):
+def test_model_with_an_output_that_is_not_registered_is_rejected(tmp_path):
     AutoEmbedder(n_components=4, keep="features").fit(synthetic(nodes=140)).save(tmp_path)
-    rewrite(tmp_path, weights=weights)
-    with pytest.raises(ReadError, match="keeps own, view in this version"):
+    rewrite(tmp_path, weights={"own": 1.0, "mine": 0.3})
+    with pytest.raises(ReadError, match="'mine' is no registered output"):
+        AutoEmbedder.load(tmp_path)
+
+
+def test_model_without_the_mean_of_an_output_is_rejected(tmp_path):
+    AutoEmbedder(n_components=4, keep="features").fit(synthetic(nodes=140)).save(tmp_path)
+    rewrite(tmp_path, weights={"own": 1.0, "graph": 0.3})
+    with pytest.raises(ReadError, match=r"must fit about.json; it does not"):
         AutoEmbedder.load(tmp_path)
 
 

@@ -218,9 +218,10 @@ def test_method_that_cannot_be_resumed_rejects_training_options(run, tmp_path, m
     monkeypatch.chdir(tmp_path)
     code, out, err = run("embed", GRAPH, "--out", "emb.npy", "--method", "dgi", *option)
     assert (code, out) == (2, "")
+    needed = "can be saved" if option[0] == "--model" else "is trained by FT-GCL's trainer"
     assert err == (
-        f"error: {option[0]} needs a method that can be saved and resumed, of the FT-GCL family; got --method dgi: "
-        "leave it out\n"
+        f"error: {option[0]} needs a method that {needed}, such as --method ft-gcl; got dgi: leave it out, or name "
+        "such a method\n"
     )
     assert not (tmp_path / "emb.npy").exists()
     assert not (tmp_path / "model").exists()
@@ -245,7 +246,8 @@ def test_selection_is_part_of_the_json(run, tmp_path, no_data):
     code, out, _ = run("embed", GRAPH, "--out", tmp_path / "emb.npy", "--json")
     selection, found = json.loads(out)["selection"], AutoEmbedder().fit(load(GRAPH)).selection_
     assert (code, json.loads(out)["method"]) == (0, "auto")
-    assert selection == {"choice": found.choice, "scores": dict(found.scores), "ratio": found.ratio}
+    expected = {"choice": found.choice, "scores": dict(found.scores), "ratio": found.ratio, "weights": found.weights}
+    assert selection == expected
 
 
 def test_infinite_ratio_is_null_in_the_json(run, tmp_path, no_data, monkeypatch):
@@ -254,7 +256,7 @@ def test_infinite_ratio_is_null_in_the_json(run, tmp_path, no_data, monkeypatch)
 
     monkeypatch.setattr(AutoEmbedder, "_select", select)
     code, out, _ = run("embed", GRAPH, "--out", tmp_path / "emb.npy", "--json")
-    assert (code, json.loads(out)["selection"]) == (0, {"choice": "both", "scores": {}, "ratio": None})
+    assert (code, json.loads(out)["selection"]["ratio"]) == (0, None)
 
 
 def test_other_methods_print_no_explanation(embed, tmp_path):
@@ -284,12 +286,30 @@ def test_model_of_the_default_method_is_rejected_where_it_does_not_fit(run, tmp_
     code, _, err = run("transform", GRAPH, "--model", model, *out, "--device", "cuda")
     assert (code, err) == (
         2,
-        f"error: --device needs a model of the FT-GCL family; {model} has one of auto: leave it out\n",
+        "error: --device must be auto or cpu for a model of auto; got 'cuda': leave it out\n",
     )
+    description = (model / "about.json").read_text()
+    (model / "about.json").write_text(description[:50])
+    code, _, err = run("transform", GRAPH, "--model", model, *out)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "about.json is damaged: " in err
+    assert err.endswith(": fit the embedder again\n")
+    (model / "about.json").write_text(description)
     (model / "arrays.safetensors").write_bytes(b"noise")
     code, _, err = run("transform", GRAPH, "--model", model, *out)
     assert (code, err.count("\n")) == (2, 1)
     assert "arrays.safetensors is damaged: its content does not match the recorded checksum" in err
+
+
+def test_default_method_does_not_warn_that_it_uses_structural_features(run, tmp_path, no_data):
+    (tmp_path / "edges.csv").write_text("".join(f"n{each},n{(each + 1) % 40}\n" for each in range(40)))
+    given = [tmp_path / "edges.csv", "--out", tmp_path / "emb.npy"]
+    code, _, err = run("embed", *given, "--dim", 4, "--model", tmp_path / "model")
+    assert (code, err) == (0, "")
+    code, _, err = run("transform", *given, "--model", tmp_path / "model")
+    assert (code, err) == (0, "")
+    code, _, err = run("embed", *given, "--method", "raw")
+    assert (code, "the graph has no features" in err) == (0, True)
 
 
 @pytest.mark.parametrize("name", ["why.png", "why.SVG"])
@@ -313,19 +333,19 @@ def test_missing_matplotlib_is_reported_before_anything_is_read(run, tmp_path, n
     [
         (
             ["--epochs", "3"],
-            "--epochs needs a method that is trained; auto trains nothing: leave it out, or name a method, such as "
-            "--method ft-gcl",
+            "--epochs needs a method that has the setting epochs, such as --method ft-gcl; auto has none: leave it "
+            "out, or name such a method",
         ),
         *(
             (
                 option,
-                f"{option[0]} needs a method of the FT-GCL family; auto trains nothing: leave it out, or name one, "
-                "such as --method ft-gcl",
+                f"{option[0]} needs a method that is trained by FT-GCL's trainer, such as --method ft-gcl; got auto: "
+                "leave it out, or name such a method",
             )
             for option in (["--resume"], ["--checkpoint-every", "5"], ["--tensorboard", "log"], ["--device", "cuda"])
         ),
         (["--explain", "why.pdf"], "the ending of a figure must be one of .png, .svg; got 'why.pdf'"),
-        (["--method", "dgi", "--explain", "why.png"], "--explain needs --method auto; got dgi: leave it out"),
+        (["--method", "dgi", "--explain", "why.png"], "such as --method auto; got dgi: leave it out"),
         (["--preset", "Cora"], "auto has no preset 'Cora'; valid names are auto, default"),
         (["--set", "keep=all"], "keep must be one of"),
         (["--dim", "0"], "--dim must be a positive integer; got 0"),

@@ -15,13 +15,8 @@ import graphprox
 from graphprox import Graph, IgnoredInputWarning, ParameterError, ReadError, WriteError
 from graphprox.ftgcl.model import Model
 from graphprox.ftgcl.model_folder import (
-    ABOUT,
-    CHECKPOINTS,
     FILES,
     FORMAT,
-    METRICS,
-    RECIPE,
-    WEIGHTS,
     MetricsFile,
     Origin,
     load_model,
@@ -33,6 +28,7 @@ from graphprox.ftgcl.model_folder import (
 )
 from graphprox.ftgcl.trainer import EpochLog
 from graphprox.graph.checksum import graph_checksum
+from graphprox.io.model_files import ABOUT, CHECKPOINTS, METRICS, RECIPE, WEIGHTS
 from graphprox.io.verified import dump_with_checksum, read_with_checksum
 from graphprox.nn.encoders.base import ENCODERS
 

@@ -34,19 +34,33 @@ def test_presets_change_neither_the_sources_nor_the_objective_of_a_method(kind, 
 
 @pytest.mark.parametrize("kind", FAMILY)
 def test_presets_are_those_of_data_sets(kind):
-    names = {name.removesuffix("-paper") for name in kind.preset_names()}
+    names = {name.removesuffix("-paper").removesuffix("-convolution") for name in kind.preset_names()}
     assert names <= {"default", "synthetic", *CATALOG}
 
 
 @pytest.mark.parametrize(
-    ("kind", "differing"), [(FGCL, {"pairs"}), (PEGCL, {"pairs"}), (FTGCLNL, {"objective"}), (FTGCLPlus, {"pairs"})]
+    ("kind", "preset", "differing"),
+    [
+        (FGCL, "Cora", {"pairs"}),
+        (PEGCL, "Cora", {"pairs"}),
+        (FTGCLNL, "Cora", {"objective"}),
+        (FGCL, "PubMed", {"pairs"}),
+        (PEGCL, "PubMed", {"pairs"}),
+        (FTGCLNL, "PubMed", {"objective"}),
+        (FTGCLPlus, "PubMed", {"pairs", "augmentations"}),
+    ],
 )
-def test_variants_differ_from_ft_gcl_only_in_their_defining_fields(kind, differing):
-    def of(table):
-        return {name.partition(".")[0] for name in table}
+def test_variants_differ_from_ft_gcl_only_in_their_defining_fields(kind, preset, differing):
+    differences = recipe_of(FTGCL, preset).differences(recipe_of(kind, preset))
+    assert {name.partition(".")[0] for name in differences} - {"method", "views"} == differing
 
-    found = of(recipe_of(FTGCL, "PubMed").differences(recipe_of(kind, "PubMed"))) - {"method", "views"}
-    assert found == differing | ({"augmentations"} if kind is FTGCLPlus else set())
+
+@pytest.mark.parametrize("preset", [name for name in FTGCL.preset_names() if name.endswith("-convolution")])
+def test_presets_by_diffusion_have_a_counterpart_by_graph_convolutions(preset):
+    diffusion, convolution = recipe_of(FTGCL, preset.removesuffix("-convolution")), recipe_of(FTGCL, preset)
+    assert (diffusion.encoder.name, diffusion.encoder.num_layers, diffusion.head.num_layers) == ("diffusion", 1, 0)
+    assert convolution.encoder.name != "diffusion"
+    assert convolution.encoder == recipe_of(FTGCLPlus, preset.removesuffix("-convolution")).encoder
 
 
 @pytest.mark.parametrize("preset", GRACE.preset_names())
@@ -60,7 +74,7 @@ def test_ft_grace_differs_from_grace_only_in_its_views(preset):
 def test_presets_of_a_later_group_take_precedence():
     merged = load_presets("ft-gcl", "t-gcl")
     assert merged["Cora"] == {**load_presets("ft-gcl")["Cora"], **load_presets("t-gcl")["Cora"]}
-    assert merged["Texas"] == load_presets("ft-gcl")["Texas"]
+    assert load_presets("convolution", "ft-gcl")["Texas"] == load_presets("convolution")["Texas"]
     with pytest.raises(TypeError):
         merged["mine"] = {}
 
@@ -130,3 +144,16 @@ def test_grace_has_the_settings_of_its_authors(dataset):
     assert (encoder.name, encoder.num_layers, encoder.hidden_channels) == ("gcn", 2, 2 * encoder.n_components)
     assert (recipe.head.num_layers, recipe.head.out_channels) == (2, encoder.n_components)
     assert recipe.optimizer.weight_decay == 1e-5
+
+
+def test_encoder_that_is_named_has_the_settings_of_a_convolution():
+    named = FTGCL.from_preset("Cora", encoder="gat").recipe()
+    assert named == FTGCL.from_preset("Cora-convolution").recipe()
+    assert FTGCL.from_preset("Cora", encoder="diffusion").recipe() == FTGCL.from_preset("Cora").recipe()
+
+
+def test_presets_by_convolutions_have_the_epochs_of_the_method():
+    for name in ("Cora", "CiteSeer", "ACM", "DBLP"):
+        recipe = TGCL.from_preset(f"{name}-convolution").recipe()
+        assert recipe.epochs == 10
+        assert recipe.encoder.name in ("gat", "gcn")

@@ -12,6 +12,8 @@ from graphprox.ftgcl.model import Model
 from graphprox.ftgcl.sources import Sources
 from graphprox.ftgcl.trainer import Trainer
 from graphprox.graph.graph import Graph
+from graphprox.nn import propagated_features
+from graphprox.nn.encoders import diffusion
 from graphprox.nn.encoders.base import ENCODERS, ConvolutionEncoder
 from graphprox.nn.features import FeatureMatrix
 
@@ -221,3 +223,107 @@ def test_source_without_augmentation_uses_no_random_numbers(sources, small):
     rng = np.random.default_rng(0)
     sources(small).encode("feature", 0.5, None, rng)
     assert rng.random() == np.random.default_rng(0).random()
+
+
+# -- features that are propagated once ------------------------------------------------------------------------------
+
+LINEAR = {"name": "diffusion", "num_layers": 1, "activation": "none", "n_components": 64}
+
+
+@pytest.fixture
+def diffused_columns(monkeypatch):
+    """Number of columns of each diffusion of features, and of their projection."""
+    calls, propagated, projected = [], propagated_features.diffuse, diffusion.diffuse
+
+    def record(original):
+        def diffuse(edges, h, coefficients):
+            if h.shape[1] > 1:  # and not the ones of the bias
+                calls.append(h.shape[1])
+            return original(edges, h, coefficients)
+
+        return diffuse
+
+    monkeypatch.setattr(propagated_features, "diffuse", record(propagated))
+    monkeypatch.setattr(diffusion, "diffuse", record(projected))
+    return calls
+
+
+def test_features_are_propagated_once_for_each_view_and_k(trainer, small, graph, diffused_columns, projected_masks):
+    training = trainer(small.merged({"encoder": LINEAR}))
+    logs = [training.step() for _ in range(40)]
+    used = {(view, k) for log in logs for view, k in log.k.items()}
+    assert diffused_columns == [graph.num_features] * (len(used) + 1)
+    assert len(projected_masks) == 2 * 40  # one product for each source: there is nothing to share
+
+
+def test_features_beyond_the_limit_of_memory_are_not_propagated(
+    trainer, small, graph, diffused_columns, projected_masks, monkeypatch
+):
+    monkeypatch.setattr("graphprox.ftgcl.sources.MAX_PROPAGATED_BYTES", 4 * graph.num_nodes * graph.num_features)
+    training = trainer(small.merged({"encoder": LINEAR}))
+    for _ in range(5):
+        training.step()
+    assert diffused_columns == [graph.num_features, *[64] * 5]  # the graph once, the view in every epoch
+    assert len(projected_masks) == 2 * 5
+
+
+def test_dropped_edges_are_not_those_of_propagated_features(trainer, small, diffused_columns):
+    augmented = {
+        "encoder": LINEAR,
+        "pairs": [["graph+some", "graph+some"]],
+        "augmentations": {"some": {"drop_edges": 0.3, "mask_features": 0.2}},
+    }
+    trainer(small.merged(augmented)).step()
+    assert diffused_columns == [64, 64]
+
+
+@pytest.mark.parametrize("kernel", ["pagerank", "heat"])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("source", ["graph", "feature", "graph+mask", "topology+mask"])
+def test_propagated_features_give_the_same_values_and_gradients(
+    small, graph, rankings, source, directed, kernel, monkeypatch
+):
+    recipe = small.merged(
+        {
+            "encoder": {**LINEAR, "kernel": kernel},
+            "pairs": [[source, "graph+mask"], ["graph", "graph+mask"]],
+            "augmentations": {"mask": {"mask_features": 0.4}},
+        }
+    )
+    index = graph.edge_index[:, graph.edge_index[0] < graph.edge_index[1]]
+    weight = np.random.default_rng(0).uniform(0.1, 3, index.shape[1])
+    weighted = Graph(graph.x, index, edge_weight=weight, directed=directed)
+
+    def encode():
+        model = Model(recipe, num_features=graph.num_features, weighted=True)
+        with torch.no_grad():
+            model.encoder.convolutions[0].bias += 0.3
+        encoded = Sources(weighted, rankings, model).encode(source, 0.5, None, np.random.default_rng(1))
+        encoded.square().sum().backward()
+        return [encoded, *(weight.grad for weight in model.encoder.parameters())]
+
+    actual = encode()
+    monkeypatch.setattr("graphprox.ftgcl.sources.MAX_PROPAGATED_BYTES", 0)
+    torch.testing.assert_close(actual, encode(), rtol=1e-4, atol=1e-4)
+
+
+def test_what_is_propagated_does_not_depend_on_the_number_of_epochs(trainer, small, diffused_columns):
+    calls = []
+    for epochs in (1, 1000):
+        trainer(small.merged({"encoder": LINEAR, "epochs": epochs})).step()
+        calls.append(list(diffused_columns))
+        diffused_columns.clear()
+    assert calls[0] == calls[1]
+
+
+def test_what_is_propagated_does_not_depend_on_the_order_of_epochs(
+    sources, small, graph, diffused_columns, monkeypatch
+):
+    # Otherwise training that is resumed would not give the same bytes.
+    monkeypatch.setattr("graphprox.ftgcl.sources.MAX_PROPAGATED_BYTES", 4 * graph.num_nodes * graph.num_features)
+    for order in (("graph", "feature"), ("feature", "graph")):
+        each = sources(small.merged({"encoder": LINEAR}))
+        for source in order:
+            each.encode(source, 0.5, None, np.random.default_rng(0))
+        assert sorted(diffused_columns) == [graph.num_features, 64]
+        diffused_columns.clear()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 
 import pytest
 import torch
@@ -11,16 +10,13 @@ from safetensors.torch import save_file
 
 from graphprox import ReadError
 from graphprox.io.verified import (
-    ABOUT,
     add_remedy,
-    check_has_model,
     checksum,
     dump_with_checksum,
     library_versions,
     load_verified_tensors,
     read_verified_bytes,
     read_with_checksum,
-    recorded_method,
 )
 
 
@@ -67,24 +63,10 @@ def test_versions_are_those_of_the_installed_packages():
     assert all(versions.values())
 
 
-def test_method_of_a_model_is_read_from_an_intact_description_only(tmp_path):
-    assert recorded_method(tmp_path) is None
-    for about, method in (({"method": "auto"}, "auto"), ({"recipe": "a"}, "ft-gcl")):
-        text = dump_with_checksum({"format": 1, **about})
-        (tmp_path / ABOUT).write_text(text)
-        assert recorded_method(tmp_path) == method
-        (tmp_path / ABOUT).write_text(text.replace('"format": 1', '"format": 2'))
-        assert recorded_method(tmp_path) is None
-    for text in ("[]", "{}", "3", "", json.dumps({"method": "auto"})):
-        (tmp_path / ABOUT).write_text(text)
-        assert recorded_method(tmp_path) is None
-
-
-def test_folder_without_a_description_has_no_model(tmp_path):
-    with pytest.raises(ReadError, match=r"must be the folder of a model; it has no about.json: call save of"):
-        check_has_model(tmp_path)
-    (tmp_path / ABOUT).write_text("{}")
-    check_has_model(tmp_path)
+@pytest.mark.parametrize("number", [float("inf"), float("nan")])
+def test_number_that_is_not_finite_is_not_written(number):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        dump_with_checksum({"format": 1, "number": number})
 
 
 def test_remedy_is_added_to_errors_of_reading_only():

@@ -88,7 +88,7 @@ def test_untrained_batch_norm_uses_statistics_of_the_batch():
 def test_augmenter_drops_edges_and_features_at_their_rates():
     graph = synthetic(nodes=700)
     tensors = GraphTensors.of(graph)
-    augmenter = Augmenter(graph, tensors, seed=0)
+    augmenter = Augmenter(graph, tensors, random_state=0)
     first, second = (augmenter.sample(drop_edge_rate=0.3, drop_feature_rate=0.2) for _ in range(2))
     for each in (first, second):
         assert (each.edges.pattern.num_entries - 700) / graph.num_entries == pytest.approx(0.7, abs=0.05)

@@ -9,8 +9,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from graphprox import FTGCL, AutoEmbedder, Graph, ParameterError, ReadError, WriteError, synthetic
-from graphprox.auto.storage import ARRAYS, FORMAT
-from graphprox.io.verified import ABOUT, dump_with_checksum, read_with_checksum
+from graphprox.auto.storage import FORMAT
+from graphprox.io.model_files import ABOUT, ARRAYS
+from graphprox.io.verified import dump_with_checksum, read_with_checksum
 
 
 @pytest.fixture
@@ -113,7 +114,7 @@ def rewrite_description(folder, **changes):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"selection": {"choice": "positions", "scores": {}, "ratio": None}},
+        {"selection": {"choice": "edges", "scores": {}, "ratio": None}},
         {"selection": {"choice": "everything", "scores": {}, "ratio": None}},
         {"selection": {"choices": "graph"}},
         {"shape": 3},

@@ -13,43 +13,15 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 
-from graphprox import DGI, FTGCL, GMI, Dataset, GraphError, NotInductiveError, ParameterError, synthetic
+from graphprox import DGI, FTGCL, GMI, Dataset, GraphError, ParameterError, synthetic
 from graphprox.methods import (
     METHODS,
     GraphEmbedder,
-    InductiveEmbedder,
     MethodInfo,
-    parameter,
     register_method,
 )
 
 INFO = {"group": "floor", "summary": "for tests"}
-
-
-@pytest.fixture
-def scaled_method(registry):
-    """An inductive method that multiplies features."""
-
-    @register_method("scaled")
-    class Scaled(InductiveEmbedder):
-        info = MethodInfo(title="Scaled", uses="X", **INFO)
-        presets = {"Texas": {"factor": 3.0, "times": 2}}  # noqa: RUF012
-
-        factor: float = parameter(2.0, min=0.5, max=10)
-        times: int = parameter(1, min=1)
-        sign: str = parameter("plus", choices=("plus", "minus"))
-        is_wide: bool = parameter(False)
-        extra: int | None = parameter(None, min=0, kind=int)
-        label: str = parameter("", is_setting=False)
-
-        def _fit(self, graph, _seed, _progress):
-            self.factor_ = (1 if self.sign == "plus" else -1) * self.factor**self.times
-            return self._transform(graph)
-
-        def _transform(self, graph):
-            return (self.factor_ * graph.x).astype(np.float32)
-
-    return Scaled
 
 
 # -- declaring a method ---------------------------------------------------------------------------------------------
@@ -165,18 +137,6 @@ def test_renamed_parameter_is_rejected_with_its_present_name():
         DGI(colour=5)
 
 
-def test_embedding_is_built_once_and_again_after_fit(scaled_method, graph):
-    made = scaled_method().fit(graph)
-    embedding = made.embedding_
-    assert made.embedding_ is embedding
-    assert "embedding_" not in made.get_params()
-    made.set_params(factor=3).fit(graph)
-    assert np.array_equal(made.embedding_.vectors, 3 * graph.x)
-    copied = deepcopy(made)
-    assert "embedding_" not in vars(copied)
-    assert np.array_equal(copied.embedding_.vectors, made.embedding_.vectors)
-
-
 @pytest.mark.parametrize("name", [name for name in METHODS if "learning_rate" in METHODS[name].parameters()])
 def test_learning_rate_of_zero_is_rejected(name):
     with pytest.raises(ParameterError, match=r"^learning_rate must be a finite number above 0; got 0$"):
@@ -193,28 +153,7 @@ def test_fit_with_a_preset_does_not_change_the_given_parameters(scaled_method, g
     assert np.array_equal(scaled_method(preset="default").fit_transform(Dataset("Texas", graph)), 2 * graph.x)
 
 
-# -- embedders ------------------------------------------------------------------------------------------------------
-
-
-def test_single_row_of_features_can_be_transformed(scaled_method, graph):
-    made = scaled_method().fit(graph)
-    assert made.transform(graph.x[:1]).shape == (1, 2)
-
-
-def test_error_of_a_method_without_transform_states_the_alternative(registry, graph):
-    @register_method("transductive")
-    class Transductive(GraphEmbedder):
-        info = MethodInfo(title="Transductive", uses="A", **INFO)
-
-        def _fit(self, graph, _seed, _progress):
-            return np.zeros((graph.num_nodes, 1), np.float32)
-
-    made = Transductive().fit(graph)
-    assert not hasattr(made, "transform")
-    with pytest.raises(NotInductiveError, match=r"^Transductive learns a vector for each node of the graph it is fit"):
-        made.transform(graph)
-    with pytest.raises(AttributeError, match="'Transductive' object has no attribute 'transfrom'"):
-        made.transfrom(graph)
+# -- features ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])

@@ -35,7 +35,7 @@ def majority(registry):
 def test_labels_in_place_of_a_split_are_split_with_every_class_in_training():
     graph = synthetic(nodes=140)
     labels = np.where(np.arange(140) < 100, graph.y * 10, -1)
-    labeled, classes, split = split_labels(graph.without_labels(), labels, seed=0)
+    labeled, classes, split = split_labels(graph.without_labels(), labels, random_state=0)
     assert classes.tolist() == sorted({*labels.tolist()} - {-1})
     assert np.array_equal(classes[labeled.y[:100]], labels[:100])
     assert set(labeled.y[100:]) == {-1}
@@ -43,13 +43,13 @@ def test_labels_in_place_of_a_split_are_split_with_every_class_in_training():
     assert len(split.test) == 0
     assert sorted([*split.train, *split.val]) == list(range(100))
     assert set(labeled.y[split.train]) == set(range(len(classes)))
-    again = split_labels(graph.without_labels(), labels, seed=0)[2]
+    again = split_labels(graph.without_labels(), labels, random_state=0)[2]
     assert np.array_equal(again.val, split.val)
-    assert not np.array_equal(split_labels(graph.without_labels(), labels, seed=1)[2].val, split.val)
+    assert not np.array_equal(split_labels(graph.without_labels(), labels, random_state=1)[2].val, split.val)
 
 
 def test_rare_class_stays_in_training(graph):
-    labeled, _, split = split_labels(graph, ["a", "b", "a", "a"], seed=0)
+    labeled, _, split = split_labels(graph, ["a", "b", "a", "a"], random_state=0)
     assert set(labeled.y[split.train]) == {0, 1}
 
 

@@ -30,7 +30,10 @@ def test_dgi_equals_an_explicit_training_loop() -> None:
     with torch.no_grad():
         model.encoder.convolution.lin.weight.copy_(initial.convolution.weight.T)
     torch.manual_seed(SEED)
-    uniform(CHANNELS, model.weight)
+    uniform(CHANNELS, model.weight)  # replaced, but it advances the random generator
+    form = torch.empty(1, CHANNELS, CHANNELS)  # the weight of torch's Bilinear, which the authors use
+    with torch.no_grad():
+        model.weight.copy_(nn.init.xavier_uniform_(form)[0])
     optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
     epochs = []
     for _ in range(6):

@@ -60,12 +60,12 @@ def test_graph_is_embedded_once_for_all_splits(monkeypatch):
     for seed, split in ((0, 0), (0, 1), (1, 1)):
         classifier = GeomGCN(epochs=2, latent_epochs=3, random_state=seed)
         classifier.fit(graph, random_split(graph, random_state=split)).predict(graph)
-    assert calls == [{"seed": 0, "epochs": 3}, {"seed": 1, "epochs": 3}]
+    assert calls == [{"random_state": 0, "epochs": 3}, {"random_state": 1, "epochs": 3}]
 
 
 def test_there_are_as_many_neighbors_in_the_plane_as_in_the_graph():
     graph = Graph(np.eye(30), [[*range(29), 3], [*range(1, 30), 3]])
-    pattern = RelationalNeighbors.of(graph, seed=0, epochs=5).per_relation.pattern
+    pattern = RelationalNeighbors.of(graph, random_state=0, epochs=5).per_relation.pattern
     relation = pattern.columns % NUM_RELATIONS
     assert (relation < 4).sum() == 2 * 29
     assert ((relation >= 4) & (relation < 8)).sum() == 2 * 29
@@ -92,7 +92,7 @@ def test_another_graph_is_rejected():
 def test_dropout_is_applied_in_training_only():
     graph = synthetic(nodes=140)
     network = GeomGCNNetwork(32, 6, 7, dropout=0.5, generator=generator())
-    inputs = to_feature_matrix(graph), RelationalNeighbors.of(graph, seed=0, epochs=1)
+    inputs = to_feature_matrix(graph), RelationalNeighbors.of(graph, random_state=0, epochs=1)
     assert not torch.equal(network(*inputs), network(*inputs))
     network.eval()
     assert torch.equal(network(*inputs), network(*inputs))

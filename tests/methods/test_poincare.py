@@ -71,7 +71,7 @@ def test_tree_has_close_neighbors_and_its_root_near_the_center():
     tree = nx.balanced_tree(3, 4)
     pairs = np.array(tree.edges).T
     edges = np.concatenate([pairs, pairs[::-1]], axis=1)
-    points = poincare_embedding(edges, 121, seed=0, epochs=100)
+    points = poincare_embedding(edges, 121, random_state=0, epochs=100)
     assert ((points**2).sum(1) < 1).all()
     distances = np.array([[poincare_distance(a, b) for b in points] for a in points])
     is_edge = np.zeros((121, 121), bool)

@@ -33,6 +33,12 @@ def is_sparse(features):
     return features.dense is None
 
 
+@pytest.mark.parametrize("density", [0, 0.03, 0.5])
+def test_dense_form_is_the_array(density):
+    x = make_bags_of_words(density=density)
+    assert np.array_equal(FeatureMatrix.of(sp.csr_array(x)).to_dense().numpy(), x)
+
+
 # -- dense or sparse ------------------------------------------------------------------------------------------------
 
 

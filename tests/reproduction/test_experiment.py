@@ -8,6 +8,7 @@ import pytest
 from graphprox import FTGCL, METHODS, ParameterError, ReadError
 from graphprox.evaluation.protocols import PROTOCOLS
 from graphprox.methods import GraphEmbedder
+from reproduction import experiment
 from reproduction.experiment import Experiment, ExperimentRow, list_trials, read_experiment, read_experiments
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "reproduction" / "experiments"
@@ -98,6 +99,15 @@ def test_fingerprint_depends_on_settings_and_graph_only(small):
     for old, new in (("epochs = 3", "epochs = 4"), ("splits = 3", "splits = 4"), ("method", "preset = 'Cora'\nmethod")):
         assert fingerprint(text.replace(old, new)) != same
     assert fingerprint(text.replace("seeds = 2", "seeds = 9")) == same
+
+
+def test_fingerprint_changes_with_the_arithmetic_of_the_method_alone(small, monkeypatch):
+    trial = Experiment.read(small).trials(row="small")[0]
+    before = trial.fingerprint("a graph")
+    monkeypatch.setattr(experiment, "METHOD_ARITHMETIC", {"another": 2})
+    assert trial.fingerprint("a graph") == before
+    monkeypatch.setattr(experiment, "METHOD_ARITHMETIC", {trial.row.method: 1})
+    assert trial.fingerprint("a graph") != before
 
 
 @pytest.mark.parametrize(

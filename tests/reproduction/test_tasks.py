@@ -18,6 +18,7 @@ from graphprox import (
     synthetic,
 )
 from graphprox.datasets.dataset import Dataset
+from graphprox.evaluation import clustering, similarity
 from graphprox.evaluation.links import score_pairs
 from graphprox.evaluation.probe import score_predictions
 from graphprox.graph.structural import has_structural_features
@@ -146,3 +147,10 @@ def test_classifier_is_trained_on_each_split(no_data):
     assert record.settings["recipe"]["epochs"] == 3
     with pytest.raises(ParameterError, match="must compute embeddings; got a classifier"):
         measure(one("links", ["auc"], rows=["gcn"], variants=variants))
+
+
+def test_groups_are_scored_as_by_the_functions_of_the_package(no_data):
+    record = measure(one("groups", ["nmi", "sim_at_5"], rows=["raw"]))
+    graph = synthetic()
+    assert record.figures["nmi"] == [clustering(graph, graph.x, random_state=seed).nmi for seed in (0, 1)]
+    assert record.figures["sim_at_5"] == [similarity(graph, graph.x, ks=(5,))[5]]

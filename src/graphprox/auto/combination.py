@@ -11,6 +11,8 @@ from sklearn.preprocessing import normalize
 
 from graphprox._utils.arrays import FloatArray
 
+MIN_LENGTH = 1e-5  # of a centered row, in single precision
+
 
 @dataclass(frozen=True, eq=False)
 class Combination:
@@ -37,7 +39,14 @@ class Combination:
     projection: FloatArray
 
     @classmethod
-    def fit(cls, outputs: Mapping[str, FloatArray], weights: Mapping[str, float], *, n_components: int) -> Combination:
+    def fit(
+        cls,
+        outputs: Mapping[str, FloatArray],
+        weights: Mapping[str, float],
+        *,
+        n_components: int,
+        sharpness: float = 1.0,
+    ) -> Combination:
         """Compute means and principal directions of some outputs of a graph.
 
         Parameters
@@ -47,6 +56,8 @@ class Combination:
             Weight of each output that is kept.
         n_components : int
             Size of the result. Beyond the number of channels, it is filled with zeros.
+        sharpness : float, default=1.0
+            Exponent of the singular values of the result. Above 1, directions that many outputs agree on count more.
 
         Returns
         -------
@@ -54,7 +65,7 @@ class Combination:
         """
         means = {name: normalize(outputs[name]).mean(axis=0, dtype=np.float64).astype(np.float32) for name in weights}
         blocks = cls(weights, means, np.empty((0, 0), np.float32))._blocks(outputs)
-        return cls(weights, means, principal_directions(blocks, n_components))
+        return cls(weights, means, principal_directions(blocks, n_components, sharpness=sharpness))
 
     def transform(self, outputs: Mapping[str, FloatArray]) -> FloatArray:
         """Return the vectors of a graph from its outputs.
@@ -78,15 +89,22 @@ class Combination:
         """Return each output as weighted rows of unit length around its mean.
 
         All rows of an output share a direction, their mean, which says nothing about a node but makes all cosines
-        large.
+        large. A node of which an output says nothing stays at zero.
         """
-        return [
-            np.float32(weight) * normalize(normalize(outputs[name]) - self.means[name])
-            for name, weight in self.weights.items()
-        ]
+        return [_center(outputs[name], self.means[name], weight) for name, weight in self.weights.items()]
 
 
-def principal_directions(blocks: Sequence[FloatArray], n_components: int) -> FloatArray:
+def _center(rows: FloatArray, mean: FloatArray, weight: float) -> FloatArray:
+    difference = normalize(rows) - mean
+    length = np.linalg.norm(difference, axis=1)
+    # Rows that differ from the mean by rounding only say nothing either.
+    says_something = rows.any(axis=1) & (length > MIN_LENGTH)
+    scale = np.divide(weight, length, where=says_something, out=np.zeros_like(length))
+    centered: FloatArray = difference * scale[:, None].astype(np.float32)
+    return centered
+
+
+def principal_directions(blocks: Sequence[FloatArray], n_components: int, *, sharpness: float = 1.0) -> FloatArray:
     """Return the leading right singular vectors of blocks of columns, side by side.
 
     They are computed from the products of columns, which are sums over nodes: no copy of the blocks is made.
@@ -95,6 +113,8 @@ def principal_directions(blocks: Sequence[FloatArray], n_components: int) -> Flo
     ----------
     blocks : sequence of ndarray of shape (num_nodes, channels)
     n_components : int
+    sharpness : float, default=1.0
+        Each direction is multiplied by its singular value, relative to the largest, to the power of this minus 1.
 
     Returns
     -------
@@ -107,5 +127,6 @@ def principal_directions(blocks: Sequence[FloatArray], n_components: int) -> Flo
     values, vectors = values[::-1], vectors[:, ::-1]
     # Directions without any variance are arbitrary, and would not be empty on another graph.
     vectors = np.where(values > np.finfo(np.float32).eps * len(gram) * values[0], vectors, 0)
+    vectors *= (np.clip(values, 0, None) / max(values[0], np.finfo(np.float32).tiny)) ** ((sharpness - 1) / 2)
     vectors *= np.sign(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(size)])
     return np.pad(vectors, ((0, 0), (0, n_components - size))).astype(np.float32)

@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from graphprox._utils.figures import new_figure, write_figure
-from graphprox.auto.selection import BOTH, FEATURES, GRAPH, POSITIONS, Selection
+from graphprox.auto.outputs import OUTPUTS
+from graphprox.auto.selection import BALANCED, BOTH, EDGES, FEATURES, GRAPH, Selection
 
+_EDGES = {
+    GRAPH: "edges tell more about features than features themselves",
+    BALANCED: "edges tell about as much about features as features themselves",
+    BOTH: "edges tell a little less about features than features themselves",
+    FEATURES: "edges tell less about features than features themselves",
+}
 _KEPT = {
-    GRAPH: "features spread over edges, also after averaging them over similar nodes, and a little of the own ones",
-    FEATURES: "own features, and those of nodes with similar features; edges are left out",
-    BOTH: "own features, features of neighbors, and diffusion over edges, side by side",
-    POSITIONS: "who is connected with whom, and with a smaller weight the degrees around a node",
+    GRAPH: "mostly what is spread over edges",
+    BALANCED: "features, and as much of what is spread over edges",
+    BOTH: "mostly features, and half as much of what is spread over edges",
+    FEATURES: "features of the node and of similar nodes, and very little of what is spread over edges",
+    EDGES: "who is connected with whom, and degrees",
 }
 
 
-def explain(selection: Selection, shape: tuple[int, int], seconds: float, peak_memory: int | None = None) -> str:
+def explain(
+    selection: Selection,
+    weights: Mapping[str, float],
+    shape: tuple[int, int],
+    seconds: float,
+    peak_memory: int | None = None,
+) -> str:
     """Describe what was found, what was kept and what it cost, in three lines.
 
     Parameters
     ----------
     selection : Selection
+    weights : mapping of str to float
+        Weight of each output that is kept.
     shape : tuple of int
         Shape of the vectors.
     seconds : float
@@ -34,36 +51,40 @@ def explain(selection: Selection, shape: tuple[int, int], seconds: float, peak_m
 
     Examples
     --------
-    >>> print(explain(Selection("positions", {}), (10, 4), 0.5).splitlines()[0])
+    >>> print(explain(Selection("edges", {}), {"positions": 1.0}, (10, 4), 0.5).splitlines()[0])
     found: no features, so nodes are described by their edges
     """
-    memory = "" if peak_memory is None else f", {peak_memory / 2**20:,.0f} MB"
+    memory = "" if peak_memory is None else f", at most {peak_memory / 2**20:,.0f} MB in this process"
+    listed = ", ".join(f"{name} {weight:.1f}" for name, weight in _by_weight(weights))
+    uses_edges = not all(name in OUTPUTS and OUTPUTS[name].weights.features for name in weights)
+    kept = _KEPT[selection.choice] if uses_edges else "features of the node and of similar nodes; edges are left out"
     return "\n".join(
         (
             f"found: {_describe_evidence(selection)}",
-            f"kept:  {_KEPT[selection.choice]}",
+            f"kept:  {kept} ({listed})",
             f"cost:  {seconds:.1f} s{memory}, for {shape[0]:,} × {shape[1]:,} numbers",
         )
     )
 
 
 def _describe_evidence(selection: Selection) -> str:
-    if selection.choice == POSITIONS:
+    if selection.choice == EDGES:
         return "no features, so nodes are described by their edges"
     if not selection.scores:
-        return "nothing was compared: the choice was given, or there are too few nodes or features"
+        if selection.given:
+            return "nothing was compared, as the choice was given"
+        return "nothing was compared, as the graph has too few nodes or features"
     scores = ", ".join(f"{name} {100 * value:.1f} %" for name, value in selection.scores.items())
     if selection.ratio is None:
-        return f"features cannot judge, as no proximity predicts held-out ones ({scores} explained)"
-    verdict = {
-        GRAPH: "carry information",
-        FEATURES: "carry less information than features",
-        BOTH: "carry some information",
-    }
-    return f"edges {verdict[selection.choice]} about features: {scores} of held-out features explained"
+        return f"features cannot judge, as nothing predicts held-out ones: {scores} of them explained"
+    return f"{_EDGES[selection.choice]}: {scores} of held-out features explained"
 
 
-def plot_selection(path: str | Path, selection: Selection) -> Path:
+def _by_weight(weights: Mapping[str, float]) -> list[tuple[str, float]]:
+    return sorted(weights.items(), key=lambda each: -each[1])
+
+
+def plot_selection(path: str | Path, selection: Selection, weights: Mapping[str, float]) -> Path:
     """Draw what each candidate explains of held-out features, and the weights of the outputs that were kept.
 
     Parameters
@@ -71,6 +92,8 @@ def plot_selection(path: str | Path, selection: Selection) -> Path:
     path : str or Path
         The file to write, atomically: PNG or SVG, by its ending.
     selection : Selection
+    weights : mapping of str to float
+        Weight of each output that is kept.
 
     Returns
     -------
@@ -84,8 +107,8 @@ def plot_selection(path: str | Path, selection: Selection) -> Path:
     left.set_title("found" if names else "nothing was compared")
     if selection.ratio is not None:
         left.set_title(f"found: ratio {selection.ratio:.2f}")
-    weights = selection.weights
-    right.barh(list(weights)[::-1], list(weights.values())[::-1])
+    bars = _by_weight(weights)[::-1]
+    right.barh([name for name, _ in bars], [weight for _, weight in bars])
     right.set_xlabel("weight")
     right.set_title(f"kept: {selection.choice}")
     figure.tight_layout()

@@ -34,41 +34,62 @@ class Preparation:
         Weight of each column, if the matrix is a bag of words.
     directions : ndarray of shape (num_features, num_directions)
         Leading right singular vectors, each times a power of its singular value.
+    counted : bool
+        Whether the size of a row is its number of nonzero entries, rather than its length.
+    typical_size : float
+        Median size of a row.
 
     Examples
     --------
     >>> from graphprox import synthetic
     >>> x = synthetic(nodes=140).x
-    >>> Preparation.fit(x, seed=0).transform(x).shape
+    >>> Preparation.fit(x, random_state=0).transform(x).shape
     (140, 32)
     """
 
     weights: FloatArray | None
     directions: FloatArray
+    counted: bool
+    typical_size: float
 
     @classmethod
-    def fit(cls, x: Features, *, seed: int, max_directions: int = MAX_DIRECTIONS) -> Preparation:
+    def fit(
+        cls,
+        x: Features,
+        *,
+        random_state: int,
+        max_directions: int = MAX_DIRECTIONS,
+        sharpness: float = SHARPNESS,
+        weighted: bool = True,
+    ) -> Preparation:
         """Compute weights and directions.
 
         Parameters
         ----------
         x : ndarray or csr_array of shape (num_nodes, num_features)
-        seed : int
+        random_state : int
             Random seed of the singular vectors, which are computed by the algorithm of Halko et al.
         max_directions : int, default=256
             Largest number of directions.
+        sharpness : float, default=1.5
+            Exponent of the singular values; 1 keeps the features as they are.
+        weighted : bool, default=True
+            Whether columns of a bag of words are weighted.
 
         Returns
         -------
         Preparation
         """
-        weights = column_weights(x) if is_bag_of_words(x) else None
+        weights = column_weights(x) if weighted and is_bag_of_words(x) else None
         rows = _to_rows(x, weights)
         _, values, right = randomized_svd(
-            rows, min(max_directions, *rows.shape), n_iter=4, random_state=seed % 2**32, flip_sign=True
+            rows, min(max_directions, *rows.shape), n_iter=4, random_state=random_state % 2**32, flip_sign=True
         )
-        scale = (values / max(values[0], np.finfo(np.float32).tiny)) ** (SHARPNESS - 1)
-        return cls(weights, np.ascontiguousarray(right.T * scale, dtype=np.float32))
+        scale = (values / max(values[0], np.finfo(np.float32).tiny)) ** (sharpness - 1)
+        counted = _density(x) <= MAX_DENSITY
+        sizes = _row_sizes(x, counted=counted)
+        typical = float(np.median(sizes[sizes > 0])) if sizes.any() else 1.0
+        return cls(weights, np.ascontiguousarray(right.T * scale, dtype=np.float32), counted, typical)
 
     def transform(self, x: Features) -> FloatArray:
         """Project a matrix with the same columns.
@@ -84,6 +105,26 @@ class Preparation:
         """
         rows: FloatArray = normalize(np.asarray(_to_rows(x, self.weights) @ self.directions, dtype=np.float32))
         return rows
+
+    def relative_sizes(self, x: Features) -> FloatArray:
+        """Return the size of each row, divided by that of a typical row of the fitted matrix.
+
+        Parameters
+        ----------
+        x : ndarray or csr_array of shape (num_nodes, num_features)
+
+        Returns
+        -------
+        ndarray of shape (num_nodes,)
+            The number of nonzero entries, or the length of the row if the fitted matrix is not sparse.
+
+        Examples
+        --------
+        >>> x = np.array([[3.0, 4.0], [0.0, 1.0], [0.0, 5.0]])
+        >>> Preparation.fit(x, random_state=0).relative_sizes(x)
+        array([1. , 0.2, 1. ], dtype=float32)
+        """
+        return _row_sizes(x, counted=self.counted) / self.typical_size
 
 
 def is_bag_of_words(x: Features) -> bool:
@@ -104,8 +145,7 @@ def is_bag_of_words(x: Features) -> bool:
     (True, False)
     """
     values = x.data if isinstance(x, sp.csr_array) else x
-    num_nonzero = np.count_nonzero(values)
-    if not num_nonzero or num_nonzero > MAX_DENSITY * np.prod(x.shape, dtype=float):
+    if not np.any(values) or _density(x) > MAX_DENSITY:
         return False
     return bool(values.min() >= 0 and np.array_equal(values, np.round(values)))
 
@@ -127,6 +167,18 @@ def column_weights(x: Features) -> FloatArray:
     counts, num_nodes = count_nonzero_rows(x), x.shape[0]
     rarity: FloatArray = np.log((num_nodes + PRIOR_COUNT) / (counts + PRIOR_COUNT)).astype(np.float32)
     return rarity ** np.float32(num_nodes / (num_nodes + FEW_NODES))
+
+
+def _density(x: Features) -> float:
+    """Return the share of nonzero entries."""
+    values = x.data if isinstance(x, sp.csr_array) else x
+    return float(np.count_nonzero(values) / max(np.prod(x.shape, dtype=float), 1.0))
+
+
+def _row_sizes(x: Features, *, counted: bool) -> FloatArray:
+    matrix = sp.csr_array(x.astype(np.float64))
+    sizes = matrix.count_nonzero(axis=1) if counted else np.sqrt(matrix.multiply(matrix).sum(axis=1))
+    return np.asarray(sizes, dtype=np.float64).ravel().astype(np.float32)
 
 
 def _to_rows(x: Features, weights: FloatArray | None) -> Features:

@@ -1,15 +1,19 @@
-"""Selection: which outputs are kept, by the scores of a criterion.
+"""Selection: how much each output counts, by the scores of a criterion.
 
-There are three choices. *Graph*: nodes are described by diffusion over edges. *Features*: edges are left out, as in
-graphs whose edges join unlike nodes. *Both*: the node's own features, its neighbors' and diffusion, side by side, where
-the evidence is thin.
+One number decides, the *ratio*: what the edges of a graph explain of held-out features, divided by what the features
+of the nodes explain themselves. Each output has a weight for four values of it, and in between weights are
+interpolated, so that a small change of the ratio is a small change of the embedding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
+
+import numpy as np
+
+from graphprox.auto.outputs import OUTPUTS
 
 # Combinations of outputs that a criterion scores.
 CANDIDATES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -21,18 +25,13 @@ CANDIDATES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-# Outputs that each choice keeps, and their weights.
-GRAPH, FEATURES, BOTH, POSITIONS = "graph", "features", "both", "positions"
-CHOICES: Mapping[str, Mapping[str, float]] = MappingProxyType(
-    {
-        GRAPH: {"graph": 1.0, "view-graph": 0.7, "own": 0.5},
-        FEATURES: {"own": 1.0, "view": 0.3},
-        BOTH: {"own": 1.0, "graph": 1.0, "neighbors": 1.0},
-        POSITIONS: {"graph": 1.0, "roles": 0.3},
-    }
-)
+FEATURES, BOTH, BALANCED, GRAPH, EDGES = "features", "both", "balanced", "graph", "edges"
+# Ratio for which the weights of each choice are meant.
+RATIOS: Mapping[str, float] = MappingProxyType({FEATURES: 0.88, BOTH: 0.95, BALANCED: 1.0, GRAPH: 1.25})
+# Exponent of the singular values of the result: where edges tell more than features, neighbors agree, and what few
+# nodes share is noise.
+SHARPNESS: Mapping[str, float] = MappingProxyType({FEATURES: 1.0, BOTH: 1.0, BALANCED: 1.0, GRAPH: 1.2, EDGES: 1.0})
 MIN_SCORE = 0.01  # an R² below it is no evidence
-MIN_RATIO, MAX_RATIO = 0.9, 0.97  # of what is explained with edges and without; graphs in between keep both
 
 
 @dataclass(frozen=True)
@@ -41,11 +40,15 @@ class Selection:
 
     Parameters
     ----------
-    choice : {"graph", "features", "both", "positions"}
+    choice : {"graph", "balanced", "both", "features", "edges"}
+        The nearest of the ratios that weights are meant for; *edges* in a graph without features.
     scores : mapping of str to float
         Score of each candidate; empty if none was computed.
     ratio : float or None
-        What edges explain of held-out features, divided by what the node's own features explain.
+        What edges explain of held-out features, divided by what the node's own features explain. None if it is not
+        known: weights are then those of the choice.
+    given : bool, default=False
+        Whether the choice was given rather than made.
 
     Examples
     --------
@@ -57,27 +60,56 @@ class Selection:
     choice: str
     scores: Mapping[str, float]
     ratio: float | None = None
+    given: bool = False
+
+    def __post_init__(self) -> None:
+        if self.choice not in (*RATIOS, EDGES):
+            raise ValueError(f"choice must be one of {', '.join((*RATIOS, EDGES))}; got {self.choice!r}")
 
     @property
-    def weights(self) -> Mapping[str, float]:
-        """Weight of each output that is kept.
+    def weights(self) -> dict[str, float]:
+        """Weight of each output that is kept."""
+        weights = {name: self._interpolate(asdict(output.weights)) for name, output in OUTPUTS.items()}
+        return {name: weight for name, weight in weights.items() if weight > 0}
 
-        The more edges explain, the further diffusion reaches. Where they explain less than features do, but not much
-        less, they count half.
-        """
-        weights = dict(CHOICES[self.choice])
-        if self.choice == GRAPH and self.ratio is not None and self.ratio > 1:
-            weights["distant"] = min(self.ratio - 1, 1.0)
-        if self.choice == BOTH and self.ratio is not None:
-            weights |= {"graph": 0.5, "neighbors": 0.5}
-        return weights
+    @property
+    def sharpness(self) -> float:
+        """Exponent of the singular values of the result."""
+        return self._interpolate(SHARPNESS)
+
+    def _interpolate(self, values: Mapping[str, float]) -> float:
+        return values[self.choice] if self.ratio is None else interpolate(values, self.ratio)
+
+
+def interpolate(values: Mapping[str, float], ratio: float, ratios: Mapping[str, float] = RATIOS) -> float:
+    """Return the value of a constant for a ratio.
+
+    Parameters
+    ----------
+    values : mapping of str to float
+        Value of the constant for each choice.
+    ratio : float
+    ratios : mapping of str to float, default=RATIOS
+        Ratio that each value is meant for, in increasing order.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> interpolate({"features": 0.0, "both": 0.0, "balanced": 0.0, "graph": 1.0}, 1.125)
+    0.5
+    """
+    return float(np.interp(ratio, list(ratios.values()), [values[name] for name in ratios]))
 
 
 def select_outputs(scores: Mapping[str, float]) -> Selection:
-    """Choose outputs by the scores of the candidates.
+    """Weight outputs by the scores of the candidates.
 
     Edges are useful if diffusion predicts held-out features as well as the node's own features do, or if adding edges
-    to own features predicts them as well as adding nodes with similar features does.
+    to own features predicts them as well as adding nodes with similar features does. The second alone is not enough for
+    an embedding that is mostly diffusion: neighbors may be unlike the node in a way that tells what it is.
 
     Parameters
     ----------
@@ -90,11 +122,10 @@ def select_outputs(scores: Mapping[str, float]) -> Selection:
     """
     if not scores or max(scores.values()) < MIN_SCORE:
         return Selection(BOTH, scores)
-    ratio = max(
-        _divide(scores["graph"], scores["own"]),
-        _divide(scores["own and graph"], scores["own and view"]),
-    )
-    return Selection(GRAPH if ratio >= MAX_RATIO else FEATURES if ratio < MIN_RATIO else BOTH, scores, ratio)
+    in_place = _divide(scores["graph"], scores["own"])
+    in_addition = _divide(scores["own and graph"], scores["own and view"])
+    ratio = max(in_place, min(in_addition, RATIOS[BALANCED]))
+    return Selection(min(RATIOS, key=lambda choice: abs(RATIOS[choice] - ratio)), scores, ratio)
 
 
 def _divide(with_edges: float, without: float) -> float:

@@ -1,6 +1,6 @@
 """The fitted default method in a folder.
 
-    arrays.safetensors    weights and directions of the features, means and projection of the outputs, ids of nodes
+    arrays.safetensors    weights and directions of the features, means and projection of the outputs, known nodes
     about.json            settings, selection, versions, checksum of the arrays
 
 No file in it is a pickle. The vectors of the fitted graph are not stored: an embedding has files of its own.
@@ -8,6 +8,7 @@ No file in it is a pickle. The vectors of the fitted graph are not stored: an em
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -19,25 +20,23 @@ from safetensors.numpy import save as save_safetensors
 
 from graphprox._utils.arrays import NodeIds
 from graphprox.auto.combination import Combination
+from graphprox.auto.outputs import OUTPUTS
+from graphprox.auto.positions import Positions
 from graphprox.auto.preparation import Preparation
-from graphprox.auto.selection import Selection
+from graphprox.auto.selection import EDGES, Selection
 from graphprox.errors import ParameterError, ReadError
 from graphprox.io.files import atomic_write, make_writable_folder, reason
+from graphprox.io.model_files import ABOUT, ARRAYS, AUTO, check_has_model, recorded_method, replace_model
 from graphprox.io.verified import (
-    ABOUT,
     add_remedy,
-    check_has_model,
     checksum,
     dump_with_checksum,
     library_versions,
     load_verified_tensors,
     read_with_checksum,
-    recorded_method,
 )
 
-ARRAYS = "arrays.safetensors"
 FORMAT = 1
-METHOD = "auto"
 _MEAN = "combination.mean."  # and the name of an output
 
 
@@ -49,7 +48,8 @@ class Facts:
     ----------
     settings : mapping of str to object
         Parameters that the result depends on.
-    seed : int
+    random_state : int
+        Random seed that was used.
     num_features : int
         Number of features of the fitted graph.
     shape : tuple of int
@@ -61,7 +61,7 @@ class Facts:
     """
 
     settings: Mapping[str, Any]
-    seed: int
+    random_state: int
     num_features: int
     shape: tuple[int, int]
     seconds: float
@@ -76,17 +76,18 @@ class FittedParts:
     ----------
     facts : Facts
     selection : Selection
-    preparation : Preparation
+    preparation : Preparation or None
+        None if the fitted graph has no features.
+    positions : Positions or None
+        None if they are not kept.
     combination : Combination
-    known_ids : ndarray of shape (num_nodes,) or None
-        Ids of the nodes of a fitted graph without features.
     """
 
     facts: Facts
     selection: Selection
-    preparation: Preparation
+    preparation: Preparation | None
+    positions: Positions | None
     combination: Combination
-    known_ids: NodeIds | None
 
 
 def save_fitted(folder: str | Path, parts: FittedParts) -> None:
@@ -95,22 +96,22 @@ def save_fitted(folder: str | Path, parts: FittedParts) -> None:
     Parameters
     ----------
     folder : str or Path
-        Created if it does not exist; an older model in it is replaced.
+        Created if it does not exist; an older model in it is replaced, of whatever kind.
     parts : FittedParts
     """
     folder = make_writable_folder(Path(folder))
     content = save_safetensors({name: np.ascontiguousarray(each) for name, each in _to_arrays(parts).items()})
-    choice = parts.selection
     about = {
         "format": FORMAT,
-        "method": METHOD,
+        "method": AUTO,
         "arrays": checksum(content),
         **asdict(parts.facts),
-        "selection": {"choice": choice.choice, "scores": dict(choice.scores), "ratio": choice.ratio},
+        "selection": {each.name: _to_plain(getattr(parts.selection, each.name)) for each in fields(Selection)},
         "weights": dict(parts.combination.weights),
         "versions": library_versions("torch", "numpy", "scipy", "scikit-learn", "safetensors"),
     }
-    with atomic_write(folder / ARRAYS, folder / ABOUT) as (arrays, description):
+    paths = folder / ARRAYS, folder / ABOUT
+    with replace_model(folder, AUTO), atomic_write(*paths) as (arrays, description):
         arrays.write_bytes(content)
         description.write_text(dump_with_checksum(about))
 
@@ -135,8 +136,8 @@ def load_fitted(folder: str | Path) -> FittedParts:
     """
     folder = Path(folder)
     check_has_model(folder)
-    if (method := recorded_method(folder)) not in (METHOD, None):
-        raise ParameterError(f"a model must be of {METHOD}; {folder} has one of {method}: call load of its class")
+    if (method := recorded_method(folder)) not in (AUTO, None):
+        raise ParameterError(f"a model must be of {AUTO}; {folder} has one of {method}: call load of its class")
     with add_remedy("fit the embedder again"):
         about = read_with_checksum(folder / ABOUT, FORMAT)
         tensors = load_verified_tensors(folder / ARRAYS, about["arrays"])
@@ -149,38 +150,79 @@ def load_fitted(folder: str | Path) -> FittedParts:
 def _to_parts(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> FittedParts:
     facts = Facts(**{each.name: about[each.name] for each in fields(Facts)})
     num_nodes, n_components = facts.shape
-    selection = Selection(**about["selection"])
+    selection = Selection(**{name: _from_plain(value) for name, value in about["selection"].items()})
     weights = {str(name): float(weight) for name, weight in about["weights"].items()}
-    if list(selection.weights) != list(weights):
-        raise ValueError(f"{selection.choice!r} keeps {', '.join(selection.weights)} in this version of graphprox")
+    if (selection.choice == EDGES) != ("preparation.directions" not in arrays):
+        raise ValueError(f"the choice is {selection.choice!r}")
+    if unknown := [name for name in weights if name not in OUTPUTS]:
+        raise ValueError(f"{unknown[0]!r} is no registered output")
     means = {name: arrays[f"{_MEAN}{name}"] for name in weights}
     return FittedParts(
         replace(facts, shape=(num_nodes, n_components)),
         selection,
-        Preparation(arrays.get("preparation.weights"), arrays["preparation.directions"]),
+        _to_preparation(arrays, "preparation."),
+        _to_positions(arrays),
         Combination(weights, means, arrays["combination.projection"]),
-        _to_ids(arrays),
     )
 
 
 def _to_arrays(parts: FittedParts) -> dict[str, NDArray[Any]]:
-    preparation, combination = parts.preparation, parts.combination
-    weights = {} if preparation.weights is None else {"preparation.weights": preparation.weights}
-    return {
-        **weights,
-        "preparation.directions": preparation.directions,
+    combination, positions = parts.combination, parts.positions
+    arrays: dict[str, NDArray[Any]] = {
+        **_from_preparation(parts.preparation, "preparation."),
         **{f"{_MEAN}{name}": each for name, each in combination.means.items()},
         "combination.projection": combination.projection,
-        **_from_ids(parts.known_ids),
     }
+    if positions is not None:
+        arrays |= _from_preparation(positions.preparation, "positions.") | _from_ids(positions.ids)
+        if positions.signatures is not None:
+            arrays["positions.signatures"] = positions.signatures
+    return arrays
+
+
+def _from_preparation(preparation: Preparation | None, prefix: str) -> dict[str, NDArray[Any]]:
+    if preparation is None:
+        return {}
+    weights = {} if preparation.weights is None else {f"{prefix}weights": preparation.weights}
+    size = np.array([preparation.counted, preparation.typical_size])
+    return {**weights, f"{prefix}directions": preparation.directions, f"{prefix}size": size}
+
+
+def _to_preparation(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Preparation | None:
+    if f"{prefix}directions" not in arrays:
+        return None
+    counted, typical = arrays[f"{prefix}size"].tolist()
+    return Preparation(arrays.get(f"{prefix}weights"), arrays[f"{prefix}directions"], bool(counted), typical)
+
+
+def _to_positions(arrays: Mapping[str, NDArray[Any]]) -> Positions | None:
+    preparation = _to_preparation(arrays, "positions.")
+    if preparation is None:
+        return None
+    return Positions(_to_ids(arrays), arrays.get("positions.signatures"), preparation)
+
+
+# -- numbers: JSON has none that is not finite ----------------------------------------------------------------------
+
+_NOT_FINITE = ("inf", "-inf", "nan")
+
+
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _to_plain(each) for name, each in value.items()}
+    return str(float(value)) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _from_plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _from_plain(each) for name, each in value.items()}
+    return float(value) if value in _NOT_FINITE else value
 
 
 # -- ids: safetensors has no strings --------------------------------------------------------------------------------
 
 
-def _from_ids(ids: NodeIds | None) -> dict[str, NDArray[Any]]:
-    if ids is None:
-        return {}
+def _from_ids(ids: NodeIds) -> dict[str, NDArray[Any]]:
     if ids.dtype != object:
         return {"ids.numbers": ids.astype(np.int64)}
     names = [each.encode("utf-8", "surrogatepass") for each in ids.tolist()]
@@ -190,9 +232,9 @@ def _from_ids(ids: NodeIds | None) -> dict[str, NDArray[Any]]:
     }
 
 
-def _to_ids(arrays: Mapping[str, NDArray[Any]]) -> NodeIds | None:
+def _to_ids(arrays: Mapping[str, NDArray[Any]]) -> NodeIds:
     if "ids.text" not in arrays:
-        return arrays.get("ids.numbers")
+        return arrays["ids.numbers"]
     text, ends = arrays["ids.text"].tobytes(), np.cumsum(arrays["ids.lengths"])
     names = [text[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
     return np.array([each.decode("utf-8", "surrogatepass") for each in names], dtype=object)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
@@ -13,6 +12,7 @@ from rich.table import Table
 
 from graphprox._utils.defaults import ProtocolName
 from graphprox._utils.progress import report_progress
+from graphprox._utils.strict_json import dump_json
 from graphprox.cli.demo import NO_FIGURE, has_matplotlib
 from graphprox.cli.options import GraphSource, JsonOption, SeedOption, SplitsOption, reads_graph
 from graphprox.cli.progress_display import progress_bars
@@ -78,7 +78,7 @@ def compare_methods(
     paths = plot_comparison(folder, results, dataset.name) if has_matplotlib() else []
     if as_json:
         summary = {"graph": dataset.name, "seed": seed, "methods": list(map(asdict, results))}
-        print(json.dumps({**summary, "files": list(map(str, paths))}, indent=2))
+        print(dump_json({**summary, "files": list(map(str, paths))}, indent=2))
         return
     print(*(map(str, paths) if paths else [NO_FIGURE]), sep="\n")
 

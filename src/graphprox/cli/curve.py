@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from typing import Annotated
 
 import typer
 
 from graphprox._utils.defaults import AUTO, DEFAULT_TRAINED_METHOD
+from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import (
     FirstSplitOption,
     GraphSource,
@@ -70,7 +70,7 @@ def show_curve(
     selected = selection_splits(graph, splits, random_state=first_split, train=train, val=val)
     for point in training_curve(graph, estimator, numbers, selected):
         if as_json:
-            print(json.dumps(dataclasses.asdict(point)), flush=True)
+            print(dump_json(dataclasses.asdict(point)), flush=True)
         else:
             loss = "" if point.loss is None else f"  loss {point.loss:.4f}"
             print(f"{point.epochs:6}  {100 * point.accuracy:.2f} ± {100 * point.std:.2f} %{loss}", flush=True)

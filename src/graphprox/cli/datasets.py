@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import DataOption, JsonOption
 from graphprox.datasets import CATALOG, CatalogEntry
 from graphprox.datasets.source import find_raw_folder
@@ -26,7 +26,7 @@ def list_datasets(data: DataOption = None, as_json: JsonOption = False) -> None:
     """
     rows = [_row(entry, data) for entry in CATALOG.values()]
     if as_json:
-        print(json.dumps(rows, indent=2))
+        print(dump_json(rows, indent=2))
         return
     console = Console(highlight=False)
     names = _COLUMNS if console.width < _WIDE else (*_COLUMNS, "about")

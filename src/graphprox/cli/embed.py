@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import math
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from graphprox._utils.defaults import AUTO, DEFAULT_METHOD, DEFAULT_TRAINED_METH
 from graphprox._utils.figures import check_figure
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import report_progress
+from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import (
     CacheOption,
     DimOption,
@@ -31,14 +31,15 @@ from graphprox.cli.options import (
 )
 from graphprox.cli.progress_display import progress_bars
 from graphprox.embedding import Embedding
-from graphprox.errors import GraphproxError, ParameterError
+from graphprox.errors import GraphproxError, ParameterError, StructuralFeaturesWarning
 from graphprox.io.embedding_writer import check_writable, write_embedding
 from graphprox.io.files import make_writable_folder
 
 if TYPE_CHECKING:
     from graphprox.auto.selection import Selection
     from graphprox.ftgcl.base import ContrastiveEmbedder
-    from graphprox.methods import GraphEmbedder, InductiveEmbedder
+    from graphprox.graph.graph import Graph
+    from graphprox.methods import GraphEmbedder
 
 
 INTERRUPTED = 130  # exit code of a program that Ctrl-C has stopped
@@ -127,55 +128,29 @@ def embed_graph(
     """
     start = time.perf_counter()
     check_writable(out)
-    from graphprox.ftgcl.tensorboard import tensorboard_callbacks
-
     # The method is resolved once, and an invalid setting is reported before anything is read.
     family = method if recipe is None else DEFAULT_TRAINED_METHOD
     settings = collect_settings(changes, method=family, dim=dim, epochs=epochs, options=_TRAINING_OPTIONS)
     estimator = _make_embedder(source.name, method, preset, recipe, settings, seed)
     if explain is not None:
         _check_explains(estimator, explain)
+    options = {
+        "checkpoint_dir": model,
+        "checkpoint_every": checkpoint_every,
+        "resume": resume,
+        "device": device,
+        "cache": cache,
+    }
     folder = model or out.with_name(f"{out.name}.training")
-    with progress_bars(source.name) as show, tensorboard_callbacks(tensorboard) as callbacks:
-        options = {
-            "checkpoint_dir": model,
-            "checkpoint_every": checkpoint_every,
-            "resume": resume,
-            "callbacks": callbacks or None,
-            "device": device,
-            "cache": cache,
-        }
-        _set_training_options(estimator, options, checkpoints=folder)
-        estimator.check_parameters()
-        graph = source.load().graph
-        # FT-GCL and its family save their model while they train.
-        unsaved = None if "checkpoint_dir" in estimator.parameters() else model
-        if unsaved is not None:
-            make_writable_folder(unsaved)
-        temporary = folder if model is None else None
-        with report_progress(show), _explain_interruption(estimator.name), _remove_on_error(temporary):
-            embedding = estimator.fit(graph).embedding_
-    if unsaved is not None:
-        estimator.save(unsaved)
+    embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard)
     written = write_embedding(out, embedding.vectors, embedding.ids)
-    selection = getattr(estimator, "selection_", None)
-    if explain is not None and selection is not None:
-        written.append(_plot_selection(explain, selection))
-    losses = getattr(estimator, "loss_curve_", None)
-    if losses is not None and model is None:
+    if explain is not None:
+        written.append(_plot_selection(explain, estimator))
+    if model is None and _saves_while_training(estimator):
         _remove_checkpoints(folder)
-    _print_summary(
-        as_json,
-        written=written,
-        embedding=embedding,
-        seconds=time.perf_counter() - start,
-        method=estimator.name if losses is None else estimator.recipe_.method,
-        epochs=None if losses is None else len(losses),
-        loss=None if losses is None or not len(losses) else float(losses[-1]),
-        model=None if model is None else str(model),
-        **({} if selection is None else {"selection": _to_plain(selection)}),
-    )
-    if selection is not None and not as_json:
+    about = {**_describe(estimator), "model": None if model is None else str(model)}
+    _print_summary(as_json, written=written, embedding=embedding, seconds=time.perf_counter() - start, **about)
+    if _explains(estimator) and not as_json:
         print(estimator.explanation_)
 
 
@@ -201,10 +176,11 @@ def transform_graph(
     """
     start = time.perf_counter()
     check_writable(out)
+    from graphprox.methods.model_loading import load_embedder
 
-    estimator = _load_embedder(model, device)
+    estimator = load_embedder(model, device=device)
     recipe = getattr(estimator, "recipe_", None)
-    graph = source.load().graph
+    graph = _load_graph(source, estimator)
     embedding = Embedding(estimator.transform(graph), graph.ids)
     written = write_embedding(out, embedding.vectors, embedding.ids)
     _print_summary(
@@ -250,45 +226,80 @@ def _from_recipe(path: Path, settings: dict[str, Any]) -> ContrastiveEmbedder:
     return found.from_recipe(recipe)
 
 
-def _load_embedder(folder: Path, device: str) -> InductiveEmbedder:
-    """Load a model of auto, or of the FT-GCL family."""
-    from graphprox.ftgcl.base import ContrastiveEmbedder
-    from graphprox.io.verified import recorded_method
-    from graphprox.methods.auto import AutoEmbedder
+def _load_graph(source: GraphSource, estimator: GraphEmbedder) -> Graph:
+    """Load a graph, without the warning that it gets structural features if the method does not use them."""
+    with warnings.catch_warnings():
+        if estimator.ignores_structural_features:
+            warnings.simplefilter("ignore", StructuralFeaturesWarning)
+        return source.load().graph
 
-    if recorded_method(folder) != AutoEmbedder.name:
-        return ContrastiveEmbedder.load(folder, device=device)
-    if device not in _NO_DEVICE:
-        raise ParameterError(f"--device needs a model of the FT-GCL family; {folder} has one of auto: leave it out")
-    return AutoEmbedder.load(folder)
+
+# -- what a method can do -------------------------------------------------------------------------------------------
+
+
+def _saves_while_training(estimator: GraphEmbedder) -> bool:
+    """Return whether a method saves its model and checkpoints itself, and can be resumed."""
+    return "checkpoint_dir" in estimator.parameters()
+
+
+def _can_be_saved(estimator: GraphEmbedder) -> bool:
+    return hasattr(type(estimator), "save")
+
+
+def _explains(estimator: GraphEmbedder) -> bool:
+    return hasattr(type(estimator), "explanation_")
 
 
 def _check_explains(estimator: GraphEmbedder, path: Path) -> None:
     """Check that there will be something to draw, and that it can be drawn."""
-    if estimator.name != DEFAULT_METHOD:
-        raise ParameterError(f"--explain needs --method {DEFAULT_METHOD}; got {estimator.name}: leave it out")
+    if not _explains(estimator):
+        raise ParameterError(
+            f"--explain needs a method that explains what it keeps, such as --method {DEFAULT_METHOD}; got "
+            f"{estimator.name}: leave it out"
+        )
     check_figure(path)
+
+
+# -- fitting --------------------------------------------------------------------------------------------------------
+
+
+def _fit(
+    estimator: GraphEmbedder, source: GraphSource, options: dict[str, Any], *, folder: Path, tensorboard: Path | None
+) -> Embedding:
+    """Fit on the graph of a source, save the model if ``options`` name a folder for it, and return the embedding."""
+    from graphprox.ftgcl.tensorboard import tensorboard_callbacks
+
+    model = options["checkpoint_dir"]
+    with progress_bars(source.name) as show, tensorboard_callbacks(tensorboard) as callbacks:
+        _set_training_options(estimator, {**options, "callbacks": callbacks or None}, checkpoints=folder)
+        estimator.check_parameters()
+        graph = _load_graph(source, estimator)
+        is_saved_after = model is not None and not _saves_while_training(estimator)
+        if is_saved_after:
+            make_writable_folder(model)
+        temporary = folder if model is None else None
+        with report_progress(show), _explain_interruption(estimator.name), _remove_on_error(temporary):
+            embedding = estimator.fit(graph).embedding_
+    if is_saved_after:
+        estimator.save(model)
+    return embedding
 
 
 def _set_training_options(estimator: GraphEmbedder, options: dict[str, Any], *, checkpoints: Path) -> None:
     """Set the options of a training that can be resumed; reject them for other methods."""
     given = {name: value for name, value in options.items() if value is not None}
-    if "checkpoint_dir" in estimator.parameters():
+    if _saves_while_training(estimator):
         estimator.set_params(**{"checkpoint_dir": checkpoints, **given})
         return
+    if _can_be_saved(estimator):
+        given.pop("checkpoint_dir", None)
     for name, value in given.items():
         if name == "cache" or value is False or value in _NO_DEVICE:
             continue
-        if estimator.name == DEFAULT_METHOD:  # which need not have been named
-            if name == "checkpoint_dir":
-                continue
-            raise ParameterError(
-                f"{_TRAINING_OPTIONS[name]} needs a method of the FT-GCL family; {DEFAULT_METHOD} trains nothing: "
-                f"leave it out, or name one, such as --method {DEFAULT_TRAINED_METHOD}"
-            )
+        needed = "can be saved" if name == "checkpoint_dir" else "is trained by FT-GCL's trainer"
         raise ParameterError(
-            f"{_TRAINING_OPTIONS[name]} needs a method that can be saved and resumed, of the FT-GCL family; got "
-            f"--method {estimator.name}: leave it out"
+            f"{_TRAINING_OPTIONS[name]} needs a method that {needed}, such as --method {DEFAULT_TRAINED_METHOD}; got "
+            f"{estimator.name}: leave it out, or name such a method"
         )
 
 
@@ -334,20 +345,30 @@ def _explain_interruption(method: str) -> Iterator[None]:
 # -- output ---------------------------------------------------------------------------------------------------------
 
 
-def _plot_selection(path: Path, selection: Selection) -> Path:
+def _plot_selection(path: Path, estimator: Any) -> Path:
     from graphprox.auto.explanation import plot_selection
 
-    return plot_selection(path, selection)
+    return plot_selection(path, estimator.selection_, estimator.combination_.weights)
 
 
-def _to_plain(selection: Selection) -> dict[str, Any]:
-    ratio = selection.ratio  # infinite where own features explain nothing, which JSON has no number for
-    is_finite = ratio is not None and math.isfinite(ratio)
-    return {
+def _describe(estimator: GraphEmbedder) -> dict[str, Any]:
+    """Return method, epochs and loss of a fitted embedder, and what it has kept if it explains itself."""
+    losses = getattr(estimator, "loss_curve_", None)
+    about: dict[str, Any] = {
+        "method": estimator.name if losses is None else estimator.recipe_.method,
+        "epochs": None if losses is None else len(losses),
+        "loss": None if losses is None or not len(losses) else float(losses[-1]),
+    }
+    if not _explains(estimator):
+        return about
+    selection: Selection = estimator.selection_
+    kept = {
         "choice": selection.choice,
         "scores": dict(selection.scores),
-        "ratio": ratio if is_finite else None,
+        "ratio": selection.ratio,
+        "weights": dict(estimator.combination_.weights),
     }
+    return {**about, "selection": kept}
 
 
 def _print_summary(as_json: bool, *, written: list[Path], embedding: Embedding, seconds: float, **about: Any) -> None:
@@ -356,7 +377,7 @@ def _print_summary(as_json: bool, *, written: list[Path], embedding: Embedding, 
         peak = peak_memory()
         costs = {"seconds": round(seconds, 2), "peak_memory_mb": None if peak is None else round(peak / 2**20)}
         summary = {"files": [str(path) for path in written], "nodes": nodes, "dim": dim, **about, **costs}
-        print(json.dumps(summary, indent=2))
+        print(dump_json(summary, indent=2))
         return
     epochs = "" if about["epochs"] is None else f", {about['epochs']} epoch{'s' * (about['epochs'] != 1)}"
     loss = "" if about["loss"] is None else f", loss {about['loss']:.4f}"

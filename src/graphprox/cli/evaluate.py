@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import warnings
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from graphprox._utils.defaults import ProtocolName
+from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import GraphSource, JsonOption, reads_graph
 from graphprox.embedding import Embedding
 from graphprox.errors import GraphError, ParameterError, StructuralFeaturesWarning
@@ -122,7 +122,7 @@ def evaluate_embedding(
     scores = TASKS[task].evaluate(dataset, vectors, options)
     about = {"graph": dataset.name, "embedding": str(path), "task": task, **options}
     if as_json:
-        print(json.dumps({**about, **_summarize(scores), "scores": scores}, indent=2))
+        print(dump_json({**about, **_summarize(scores), "scores": scores}, indent=2))
     else:
         _print(about, scores)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import GraphSource, JsonOption, SeedOption, reads_graph
 from graphprox.errors import StructuralFeaturesWarning
 from graphprox.graph.splits import TEST_EDGES, VAL_EDGES, EdgeSplit, edge_split
@@ -49,7 +49,7 @@ def hold_out_edges(
     write_training_graph(out, graph, split)
     counts = _counts(graph.num_edges, split)
     if as_json:
-        print(json.dumps({"file": str(out), "seed": seed, "directed": graph.directed, **counts}, indent=2))
+        print(dump_json({"file": str(out), "seed": seed, "directed": graph.directed, **counts}, indent=2))
         return
     kept = f"{counts['nodes']:,} nodes, {counts['kept']:,} of {counts['edges']:,} edges"
     held_out = f"{counts['val']:,} validation and {counts['test']:,} test pairs held out with seed {seed}"

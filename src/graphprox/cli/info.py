@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import GraphSource, JsonOption, reads_graph
 from graphprox.datasets import Dataset
 from graphprox.graph.stats import Statistics, statistics
@@ -37,7 +37,7 @@ def show_info(
     """
     dataset = source.load()
     found = statistics(dataset.graph)
-    text = json.dumps(to_dict(dataset, found), indent=2)
+    text = dump_json(to_dict(dataset, found), indent=2)
     if out is not None:
         with atomic_write(out) as (staged,):
             staged.write_text(text + "\n")

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import JsonOption, complete_method
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def list_methods(
         return
     rows = [_summarize(each) for each in methods_by_group()]
     if as_json:
-        print(json.dumps(rows, indent=2, ensure_ascii=False))
+        print(dump_json(rows, indent=2, ensure_ascii=False))
         return
     console = Console(highlight=False, emoji=False, markup=False)
     columns = _COLUMNS if console.width < _WIDE else (*_COLUMNS, "paper")
@@ -84,7 +85,7 @@ def _show_method(method: type[GraphMethod], as_json: bool) -> None:
     presets = {name: _differences(method, name) for name in method.preset_names()}
     if as_json:
         described = {**_summarize(method), "settings": settings, "presets": presets}
-        print(json.dumps(described, indent=2, ensure_ascii=False))
+        print(dump_json(described, indent=2, ensure_ascii=False))
         return
     console = Console(highlight=False, emoji=False, markup=False, soft_wrap=True)
     console.print(f"{method.info.title} ({_python_path(method)}): {method.info.summary}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-import json
 import re
 import sys
 import warnings
@@ -17,6 +16,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import DataOption, JsonOption, complete_dataset
 from graphprox.datasets import load
 from graphprox.embedding import Embedding
@@ -183,7 +183,7 @@ def _table(row: dict[str, Any], *, score: str) -> Table:
 
 
 def _to_json(found: list[dict[str, Any]]) -> str:
-    return json.dumps(found, indent=2) + "\n"
+    return dump_json(found, indent=2) + "\n"
 
 
 def _to_csv(found: list[dict[str, Any]]) -> str:

@@ -271,15 +271,10 @@ def collect_settings(
 def _check_has(method: str, name: str, option: str) -> None:
     from graphprox.methods import METHODS
 
-    found = METHODS.lookup(method)
-    if name not in found.parameters():
-        if found.name == DEFAULT_METHOD:  # which need not have been named
-            raise ParameterError(
-                f"{option} needs a method that is trained; {method} trains nothing: leave it out, or name a method, "
-                f"such as --method {DEFAULT_TRAINED_METHOD}"
-            )
+    if name not in METHODS.lookup(method).parameters():
         raise ParameterError(
-            f"{option} needs a method that has the setting {name}; got --method {method}: leave it out"
+            f"{option} needs a method that has the setting {name}, such as --method {DEFAULT_TRAINED_METHOD}; {method} "
+            "has none: leave it out, or name such a method"
         )
 
 

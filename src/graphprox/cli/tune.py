@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ import typer
 
 from graphprox._utils.defaults import AUTO, DEFAULT_TRAINED_METHOD
 from graphprox._utils.progress import report_progress
+from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import (
     FirstSplitOption,
     GraphSource,
@@ -71,7 +71,7 @@ def tune_settings(
         for result in tune(graph, candidates, selected, random_state=seed):
             best = result if best is None or result.accuracy > best.accuracy else best
             if as_json:
-                print(json.dumps(asdict(result)), flush=True)
+                print(dump_json(asdict(result)), flush=True)
             else:
                 accuracy = f"{100 * result.accuracy:.2f} ± {100 * result.std:.2f} %"
                 print(f"{accuracy}  {result.seconds:8.1f} s  {_to_options(result.settings)}", flush=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from graphprox._utils.memory import peak_memory
+from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import CacheOption, GraphSource, JsonOption, SeedOption, reads_graph
 from graphprox.cli.progress_display import progress_bars
 from graphprox.graph.graph import Graph
@@ -53,7 +53,7 @@ def write_views(
         for name in names
     }
     if as_json:
-        print(json.dumps(rows, indent=2))
+        print(dump_json(rows, indent=2))
     else:
         Console(highlight=False, emoji=False).print(_table(dataset.name, rows, homophily_k=min(HOMOPHILY_K, k_max)))
 

@@ -22,7 +22,6 @@ from graphprox.errors import ParameterError
 from graphprox.ftgcl.fit import fit_recipe, rank_views
 from graphprox.ftgcl.model import Model, select_device
 from graphprox.ftgcl.model_folder import (
-    METRICS,
     MetricsFile,
     Origin,
     load_model,
@@ -31,11 +30,13 @@ from graphprox.ftgcl.model_folder import (
     save_model,
 )
 from graphprox.ftgcl.overrides import FIELDS, FIXED, check_names, check_overrides, flatten_tables, without_ranges
+from graphprox.ftgcl.presets import CONVOLUTION
 from graphprox.ftgcl.recipe import Normalization, Recipe
 from graphprox.ftgcl.recipe_fields import get_field, has_field
 from graphprox.ftgcl.trainer import Callback, EpochLog, train_with_snapshots
 from graphprox.graph.graph import Graph
 from graphprox.graph.validation import GraphLike, check_graph
+from graphprox.io.model_files import METRICS
 from graphprox.methods import METHODS, InductiveEmbedder, parameter
 from graphprox.methods.base import DEFAULT
 from graphprox.nn.activation import ActivationName
@@ -240,7 +241,7 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
         for field, value in cls.forced_fields.items():
             if named.get(field, value) != value:
                 raise ParameterError(f"{field} of {cls.info.title} must be {value}; got {named[field]}")
-        settings = dict(cls.presets.get(preset, {}))
+        settings = dict(cls._find_settings(preset, {**fields, **named}.get("encoder.name")))
         if "views.k_max" in named:  # which is meant for all views, those with a range of their own among them
             settings["views"] = without_ranges(settings.get("views", {}))
         if "augmentations" not in cls.recipe_fields:  # FT-GRACE has the presets of GRACE, and augments nothing
@@ -250,6 +251,13 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
         made.random_state = cast("Any", cls.parameters()["random_state"].default)  # a recipe has that of the base class
         own.pop("preset", None)
         return made.set_params(**own)
+
+    @classmethod
+    def _find_settings(cls, preset: str, encoder: str | None) -> Mapping[str, Any]:
+        """Return the settings of a preset: those by graph convolutions if an encoder is given that it is not for."""
+        settings = cls.presets.get(preset, {})
+        convolution = cls.presets.get(f"{preset}{CONVOLUTION}", settings)
+        return settings if encoder in (None, settings.get("encoder", {}).get("name")) else convolution
 
     @classmethod
     def _to_parameters(cls, settings: Mapping[str, Any]) -> dict[str, Any]:

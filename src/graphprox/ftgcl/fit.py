@@ -12,10 +12,11 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.ftgcl.model import Model, select_device
-from graphprox.ftgcl.model_folder import CHECKPOINTS, METRICS, MetricsFile, Origin, prepare_folder, save_model
+from graphprox.ftgcl.model_folder import MetricsFile, Origin, prepare_folder, save_model
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.trainer import Callback, EpochLog, train
 from graphprox.graph.graph import Graph
+from graphprox.io.model_files import CHECKPOINTS, METRICS
 from graphprox.views.base import rank_view
 from graphprox.views.ranking import Ranking
 

@@ -26,21 +26,27 @@ from graphprox.ftgcl.trainer import EpochLog
 from graphprox.graph.checksum import graph_checksum
 from graphprox.graph.graph import Graph
 from graphprox.io.files import atomic_write, make_writable_folder, reason, sweep
-from graphprox.io.verified import (
+from graphprox.io.model_files import (
     ABOUT,
+    CHECKPOINTS,
     FAMILY,
-    add_remedy,
+    METRICS,
+    RECIPE,
+    WEIGHTS,
     check_has_model,
+    recorded_method,
+    replace_model,
+)
+from graphprox.io.verified import (
+    add_remedy,
     checksum,
     dump_with_checksum,
     library_versions,
     load_verified_tensors,
     read_verified_bytes,
     read_with_checksum,
-    recorded_method,
 )
 
-RECIPE, WEIGHTS, METRICS, CHECKPOINTS = "recipe.toml", "weights.safetensors", "metrics.jsonl", "checkpoints"
 FILES = (RECIPE, WEIGHTS, METRICS, ABOUT)
 FORMAT = 2
 _REMEDY = "train the model again"
@@ -82,7 +88,7 @@ def save_model(folder: Path, model: Model, origin: Origin) -> None:
     Parameters
     ----------
     folder : Path
-        Created if it does not exist; an older model in it is replaced.
+        Created if it does not exist; an older model in it is replaced, of whatever kind.
     model : Model
     origin : Origin
         Graph that the model was trained on.
@@ -100,7 +106,8 @@ def save_model(folder: Path, model: Model, origin: Origin) -> None:
         "device": model.device.type,
         "versions": library_versions("torch", "numpy", "scipy", "safetensors"),
     }
-    with atomic_write(folder / WEIGHTS, folder / RECIPE, folder / ABOUT) as (weights, recipe, description):
+    paths = folder / WEIGHTS, folder / RECIPE, folder / ABOUT
+    with replace_model(folder, FAMILY), atomic_write(*paths) as (weights, recipe, description):
         weights.write_bytes(content)
         recipe.write_bytes(settings)
         description.write_text(dump_with_checksum(about))
@@ -202,4 +209,4 @@ def read_metrics(path: Path) -> list[EpochLog]:
 
 
 def _line(log: EpochLog) -> str:
-    return json.dumps(asdict(log)) + "\n"
+    return json.dumps(asdict(log), allow_nan=False) + "\n"

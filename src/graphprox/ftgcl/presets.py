@@ -1,7 +1,8 @@
 """Presets: settings of the FT-GCL family by data set, as fragments of recipes.
 
 ``presets.toml`` contains those selected by validation accuracy, ``paper_presets.toml`` those published in the paper,
-such as ``"Cora-paper"``.
+such as ``"Cora-paper"``. Where FT-GCL has a preset by diffusion, that by graph convolutions is a preset as well, such
+as ``"Cora-convolution"``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def load_presets(*groups: str) -> Mapping[str, Mapping[str, Any]]:
 
     Examples
     --------
-    >>> load_presets("ft-gcl")["Cora"]["epochs"]
+    >>> load_presets("convolution", "ft-gcl")["Cora"]["epochs"]
     40
     """
     tables = [_groups()[group] for group in groups]
@@ -43,10 +44,15 @@ def load_presets(*groups: str) -> Mapping[str, Mapping[str, Any]]:
     return MappingProxyType(merged)
 
 
+CONVOLUTION = "-convolution"  # at the end of the name of a preset by graph convolutions
+
+
 @cache
 def _groups() -> dict[str, dict[str, Any]]:
     groups = _read("presets.toml")
-    groups["ft-gcl"] |= {f"{name}-paper": settings for name, settings in _read("paper_presets.toml").items()}
+    convolution, diffusion = groups["convolution"], groups["ft-gcl"]
+    diffusion |= {f"{name}{CONVOLUTION}": convolution[name] for name in diffusion}
+    convolution |= {f"{name}-paper": settings for name, settings in _read("paper_presets.toml").items()}
     return groups
 
 

@@ -16,13 +16,20 @@ from graphprox.ftgcl.recipe_tables import AugmentationOptions
 from graphprox.ftgcl.source_names import GRAPH, split_source
 from graphprox.graph.graph import Graph
 from graphprox.nn.convolution import Edges
+from graphprox.nn.propagated_features import PropagatedFeatures
 from graphprox.views.ranking import Ranking
+
+MAX_PROPAGATED_BYTES = 2**29  # of all sources together
+# Epochs over which the cost of propagating features is spread. It is not the number of epochs of the recipe, because
+# training for longer must give the same bytes up to where it was: what is worth it pays after a few.
+EXPECTED_EPOCHS = 20
 
 
 class Sources:
     """The sources of a graph that the pairs of a recipe name.
 
-    Edges without augmentation are prepared for the encoder once, and cached.
+    Edges without augmentation are prepared for the encoder once, and cached. So are features that are propagated along
+    them, where the encoder prefers those and they fit into ``MAX_PROPAGATED_BYTES``.
 
     Parameters
     ----------
@@ -39,6 +46,7 @@ class Sources:
         self._graph_edges = graph.edge_index, model.edge_weight(graph)
         self._rankings = rankings
         self._prepared: dict[tuple[str, int], Edges] = {}
+        self._propagated: dict[tuple[str, int], PropagatedFeatures | None] = {}
 
     def k_of(self, view: str, position: float) -> int:
         """Return the k at a position in [0, 1) of a view's range; views with the same range have the same k."""
@@ -62,21 +70,85 @@ class Sources:
         -------
         Tensor of shape (num_nodes, channels)
         """
-        base, name = split_source(source)
-        k = 0 if base == GRAPH else self.k_of(base, position)
-        augmentation = AugmentationOptions() if name is None else self.recipe.augmentations[name]
+        base, _ = split_source(source)
+        k, augmentation = self._k_of_source(base, position), self._augmentation(source)
         edges = self._edges(base, k) if augmentation.drop_edges == 0 else self._drop_edges(base, k, augmentation, rng)
         kept = None if augmentation.mask_features == 0 else self._mask_features(augmentation, rng)
-        projected = shared if kept is None else None
-        if projected is None:
-            projected = self.model.encoder.project(self.features, kept)
-        encoded: Tensor = self.model.head(self.model.encoder(projected, edges))
+        propagated = self._propagate_features(base, k) if augmentation.drop_edges == 0 else None
+        if propagated is not None:
+            embedded = self.model.encoder.encode_propagated(propagated, kept)
+        else:
+            projected = shared if kept is None else None
+            if projected is None:
+                projected = self.model.encoder.project(self.features, kept)
+            embedded = self.model.encoder(projected, edges)
+        encoded: Tensor = self.model.head(embedded)
         return encoded
 
-    def share_projection(self, pairs: tuple[tuple[str, str], ...]) -> bool:
-        """Return whether any source of these pairs uses all features."""
-        names = [split_source(source)[1] for pair in pairs for source in pair]
-        return any(name is None or self.recipe.augmentations[name].mask_features == 0 for name in names)
+    def share_projection(self, pairs: tuple[tuple[str, str], ...], position: float) -> bool:
+        """Return whether any source of these pairs uses the projection of all features."""
+        return any(self._uses_projection(source, position) for pair in pairs for source in pair)
+
+    def _uses_projection(self, source: str, position: float) -> bool:
+        base, _ = split_source(source)
+        augmentation = self._augmentation(source)
+        if augmentation.mask_features > 0:
+            return False
+        k = self._k_of_source(base, position)
+        return augmentation.drop_edges > 0 or self._propagate_features(base, k) is None
+
+    def _k_of_source(self, base: str, position: float) -> int:
+        return 0 if base == GRAPH else self.k_of(base, position)
+
+    def _augmentation(self, source: str) -> AugmentationOptions:
+        _, name = split_source(source)
+        return AugmentationOptions() if name is None else self.recipe.augmentations[name]
+
+    # -- features propagated in advance -------------------------------------------------------------------------------
+
+    def _propagate_features(self, base: str, k: int) -> PropagatedFeatures | None:
+        """Return the features propagated along the edges of a graph or view; None if that does not pay."""
+        if (base, k) not in self._propagated:
+            self._propagated[base, k] = (
+                self.model.encoder.propagate_features(
+                    self.features, self._edges(base, k), uses=self._expected_uses(base), sharing=self._sharing()
+                )
+                if self._fits(base, k)
+                else None
+            )
+        return self._propagated[base, k]
+
+    def _expected_uses(self, base: str) -> float:
+        """Return in how many of ``EXPECTED_EPOCHS`` the graph, or a view with one of its k, is encoded."""
+        pairs = self.recipe.pairs
+        containing = sum(base in (split_source(a)[0], split_source(b)[0]) for a, b in pairs)
+        share = 1.0 if self.recipe.schedule == "sum" else containing / len(pairs)
+        return EXPECTED_EPOCHS * share / len(self._k_values(base))
+
+    def _sharing(self) -> int:
+        """Return how many sources of an epoch use all features, at least 1."""
+        pairs = self.recipe.pairs
+        epochs = [pairs] if self.recipe.schedule == "sum" else [(pair,) for pair in pairs]
+        sources = [{source for pair in epoch for source in pair} for epoch in epochs]
+        return max(1, *(sum(self._augmentation(each).mask_features == 0 for each in epoch) for epoch in sources))
+
+    def _fits(self, base: str, k: int) -> bool:
+        """Return whether there is memory for the propagated features of a source, after those that precede it.
+
+        It does not depend on the epochs so far: training that is resumed must give the same bytes.
+        """
+        num_nodes, num_features = self.features.shape
+        ordered = [(each, value) for each in (GRAPH, *sorted(self._rankings)) for value in self._k_values(each)]
+        return 4 * num_nodes * num_features * (ordered.index((base, k)) + 1) <= MAX_PROPAGATED_BYTES
+
+    def _k_values(self, base: str) -> range:
+        if base == GRAPH:
+            return range(1)
+        low, high = self.recipe.views.k_range(base)
+        k_max = self._rankings[base].k_max
+        return range(min(low, k_max), min(high, k_max) + 1)
+
+    # -- edges and masks ----------------------------------------------------------------------------------------------
 
     def _edges(self, base: str, k: int) -> Edges:
         if (base, k) not in self._prepared:

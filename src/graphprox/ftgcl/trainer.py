@@ -124,7 +124,7 @@ class Trainer:
 
     def _loss(self, pairs: tuple[tuple[str, str], ...], position: float, rng: np.random.Generator) -> Tensor:
         sources, encoded = self.sources, dict[str, Tensor]()
-        shared = self.model.encoder.project(sources.features) if sources.share_projection(pairs) else None
+        shared = self.model.encoder.project(sources.features) if sources.share_projection(pairs, position) else None
 
         def encode(source: str) -> Tensor:
             # An augmented source is sampled again each time; a plain one is the same throughout the epoch.

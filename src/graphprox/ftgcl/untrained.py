@@ -29,7 +29,7 @@ class UntrainedEncoder(ContrastiveEmbedder):
         uses="AX",
         summary="the encoder of FT-GCL with its initial weights",
     )
-    presets = load_presets("ft-gcl")
+    presets = load_presets("convolution", "ft-gcl")
     recipe_fields: ClassVar[Mapping[str, Any]] = {"pairs": [["graph", "feature"], ["graph", "topology"]]}
     forced_fields: ClassVar[Mapping[str, Any]] = {"epochs": 0}
 

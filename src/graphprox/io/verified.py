@@ -1,7 +1,4 @@
-"""Files that are verified by checksums: descriptions in JSON and arrays in safetensors, without pickles.
-
-The folder of a fitted model has a description, ``about.json``, with the checksums of its other files and of itself.
-"""
+"""Files that are verified by checksums: descriptions in JSON and arrays in safetensors, without pickles."""
 
 from __future__ import annotations
 
@@ -22,9 +19,6 @@ import graphprox
 from graphprox.errors import ReadError
 from graphprox.io.files import reason
 
-ABOUT = "about.json"
-FAMILY = "ft-gcl"  # whose descriptions do not record a method
-
 # -- descriptions ---------------------------------------------------------------------------------------------------
 
 
@@ -40,12 +34,17 @@ def dump_with_checksum(about: Mapping[str, Any]) -> str:
     -------
     str
 
+    Raises
+    ------
+    ValueError
+        If a number is not finite, as JSON has none of these.
+
     Examples
     --------
     >>> sorted(json.loads(dump_with_checksum({"format": 1})))
     ['checksum', 'format']
     """
-    return json.dumps({**about, "checksum": _checksum_of_description(about)}, indent=2) + "\n"
+    return json.dumps({**about, "checksum": checksum_of_description(about)}, indent=2, allow_nan=False) + "\n"
 
 
 def read_with_checksum(path: Path, version: int) -> dict[str, Any]:
@@ -69,7 +68,7 @@ def read_with_checksum(path: Path, version: int) -> dict[str, Any]:
     try:
         about: dict[str, Any] = json.loads(path.read_text())
         found = about["format"]  # first, as other versions may have other checksums
-        if found == version and about.pop("checksum") != _checksum_of_description(about):
+        if found == version and about.pop("checksum") != checksum_of_description(about):
             raise ValueError("its content does not match its checksum")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReadError(f"{path} is damaged: {reason(error)}") from None
@@ -102,7 +101,8 @@ def library_versions(*names: str) -> dict[str, str]:
     }
 
 
-def _checksum_of_description(about: Mapping[str, Any]) -> str:
+def checksum_of_description(about: Mapping[str, Any]) -> str:
+    """Return the checksum of a description, whatever the order of its entries."""
     return checksum(json.dumps(about, sort_keys=True).encode())
 
 
@@ -181,38 +181,7 @@ def load_verified_tensors(path: Path, expected: str) -> dict[str, Tensor]:
         raise ReadError(f"{path} is damaged: {reason(error)}") from None
 
 
-# -- the folder of a model ------------------------------------------------------------------------------------------
-
-
-def check_has_model(folder: Path) -> None:
-    """Raise a `ReadError` if a folder has no description of a model.
-
-    Parameters
-    ----------
-    folder : Path
-    """
-    if not (folder / ABOUT).is_file():
-        raise ReadError(f"{folder} must be the folder of a model; it has no {ABOUT}: call save of a fitted embedder")
-
-
-def recorded_method(folder: Path) -> str | None:
-    """Return the method of the model in a folder, by its description.
-
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    str or None
-        ``"ft-gcl"`` for all models of that family, whose recipe has the method; None if the description is damaged.
-    """
-    try:
-        about = json.loads((folder / ABOUT).read_text())
-        is_intact = about.pop("checksum") == _checksum_of_description(about)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
-    return str(about.get("method", FAMILY)) if is_intact else None
+# -- errors ------------------------------------------------------------------------------------------------------------
 
 
 @contextmanager

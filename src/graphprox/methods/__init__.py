@@ -4,8 +4,9 @@ Those that do are defined in `graphprox.ftgcl`: the FT-GCL family, GRACE and the
 """
 
 from graphprox._utils.progress import Progress
-from graphprox.methods.base import GraphEmbedder, GraphMethod, InductiveEmbedder
+from graphprox.methods.base import GraphMethod
 from graphprox.methods.classifier import NodeClassifier
+from graphprox.methods.embedder import GraphEmbedder, InductiveEmbedder
 from graphprox.methods.factory import embed, method
 from graphprox.methods.parameters import parameter
 from graphprox.methods.registration import METHODS, MethodInfo, register_method

@@ -41,21 +41,23 @@ class Augmenter:
     graph : Graph
     tensors : GraphTensors
         Features and edges of the graph.
-    seed : int
+    random_state : int
         Random seed.
 
     Examples
     --------
     >>> from graphprox import synthetic
     >>> graph = synthetic(nodes=140)
-    >>> augmented = Augmenter(graph, GraphTensors.of(graph), seed=0).sample(drop_edge_rate=0.5, drop_feature_rate=1.0)
+    >>> augmenter = Augmenter(graph, GraphTensors.of(graph), random_state=0)
+    >>> augmented = augmenter.sample(drop_edge_rate=0.5, drop_feature_rate=1.0)
     >>> augmented.edges.pattern.num_entries < 140 + graph.num_entries, float(augmented.feature_mask.sum())
     (True, 0.0)
     """
 
-    def __init__(self, graph: Graph, tensors: GraphTensors, seed: int) -> None:
+    def __init__(self, graph: Graph, tensors: GraphTensors, random_state: int) -> None:
         self.graph, self.tensors = graph, tensors
-        self._numpy_generator, self._torch_generator = np.random.default_rng(seed), torch.Generator().manual_seed(seed)
+        self._numpy_generator = np.random.default_rng(random_state)
+        self._torch_generator = torch.Generator().manual_seed(random_state)
 
     def sample(self, *, drop_edge_rate: float, drop_feature_rate: float) -> AugmentedGraph:
         """Sample another copy.

@@ -23,7 +23,7 @@ def poincare_embedding(
     edge_index: IntArray,
     num_nodes: int,
     *,
-    seed: int,
+    random_state: int,
     epochs: int = 50,
     num_negatives: int = 10,
     learning_rate: float = 0.1,
@@ -36,7 +36,7 @@ def poincare_embedding(
     ----------
     edge_index : ndarray of shape (2, num_entries)
     num_nodes : int
-    seed : int
+    random_state : int
         Random seed.
     epochs : int, default=50
         Number of passes over the edges.
@@ -52,10 +52,10 @@ def poincare_embedding(
     Examples
     --------
     >>> star = np.array([[0, 0, 0, 1, 2, 3], [1, 2, 3, 0, 0, 0]])
-    >>> poincare_embedding(star, 4, seed=0).shape
+    >>> poincare_embedding(star, 4, random_state=0).shape
     (4, 2)
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(random_state)
     points = generator.uniform(-INITIAL_RANGE, INITIAL_RANGE, (num_nodes, N_COMPONENTS))
     source, target = (np.ascontiguousarray(ends) for ends in edge_index)
     edge_keys = np.sort(source * num_nodes + target)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -33,10 +34,13 @@ class ARVGA(InductiveEmbedder):
     discriminator_steps : int, default=1
         Number of training steps of the discriminator per epoch.
     discriminator_learning_rate : float, default=1e-3
+        Learning rate of the discriminator, and of the encoder when it is trained against it.
+    reconstruction_steps : int, default=5
+        Number of training steps of the encoder per epoch that reconstruct edges; one against the discriminator follows.
     epochs : int, default=200
         Number of epochs.
     learning_rate : float, default=1e-3
-        Learning rate of the encoder.
+        Learning rate of the encoder when it reconstructs edges.
     normalize : {"rows", "none"}, default="none"
         Whether rows of the features are scaled to an absolute sum of 1.
     preset : str, default="auto"
@@ -71,9 +75,8 @@ class ARVGA(InductiveEmbedder):
         summary="a variational graph autoencoder whose vectors a discriminator compares with normal samples",
         paper="Pan et al., Adversarially Regularized Graph Autoencoder for Graph Embedding, IJCAI 2018",
     )
-    # Five times the default learning rate improves validation AUC and accuracy on Cora, and lowers that on CiteSeer.
+    # The authors' settings for PubMed.
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "Cora": {"learning_rate": 5e-3},
         "PubMed": {"epochs": 2000, "discriminator_learning_rate": 8e-3},
     }
 
@@ -82,6 +85,7 @@ class ARVGA(InductiveEmbedder):
     discriminator_channels: int = parameter(64, min=1)
     discriminator_steps: int = parameter(1, min=0)
     discriminator_learning_rate: float = parameter(1e-3, above=0)
+    reconstruction_steps: int = parameter(5, min=1)
     epochs: int = parameter(200, min=0)
     learning_rate: float = parameter(1e-3, above=0)
     normalize: str = parameter("none", choices=("rows", "none"))
@@ -95,24 +99,39 @@ class ARVGA(InductiveEmbedder):
             encoder = VariationalEncoder(tensors.features.shape[1], self.hidden_channels, self.n_components, generator)
             discriminator = _make_discriminator(self.n_components, self.discriminator_channels)
             model = ARGVA(encoder, discriminator, PairDecoder())
-            optimizer = torch.optim.Adam(model.discriminator.parameters(), lr=self.discriminator_learning_rate)
+            # As in the authors' code (github.com/TrustAGI-Lab/ARGA), each objective of the encoder has its optimizer.
+            # With one step for their sum instead of five and one, the validation AUC is lower by two points on Cora and
+            # by one on CiteSeer.
+            optimizers = [
+                torch.optim.Adam(each.parameters(), lr=self.discriminator_learning_rate)
+                for each in (discriminator, encoder)
+            ]
 
             def compute_loss() -> Tensor:
                 z = model.encode(tensors.features, tensors.edges)
-                for _ in range(self.discriminator_steps):
-                    _train_discriminator(model, z, optimizer)
                 negatives = non_edges.sample(positives.shape[1], generator)
-                reconstruction = model.recon_loss(z, positives, negatives)
-                loss: Tensor = reconstruction + model.reg_loss(z) + model.kl_loss() / graph.num_nodes
+                # Half the sum of the losses of edges and non-edges is their mean, as in the authors' code.
+                reconstruction = model.recon_loss(z, positives, negatives) / 2
+                loss: Tensor = reconstruction + model.kl_loss() / graph.num_nodes
                 return loss
+
+            def play(step: int) -> None:
+                if (step + 1) % self.reconstruction_steps == 0:
+                    _play_against_discriminator(
+                        model,
+                        lambda: model.encode(tensors.features, tensors.edges),
+                        *optimizers,
+                        discriminator_steps=self.discriminator_steps,
+                    )
 
             minimize(
                 model,
                 compute_loss,
-                epochs=self.epochs,
+                epochs=self.epochs * self.reconstruction_steps,
                 learning_rate=self.learning_rate,
                 parameters=encoder.parameters(),
-                progress=progress,
+                after_step=play,
+                progress=progress and partial(_report_epochs, progress, self.reconstruction_steps),
             )
         self.encoder_ = encoder
         return warn_if_collapsed(self._encode(tensors))
@@ -131,7 +150,24 @@ def _make_discriminator(n_components: int, hidden: int) -> nn.Module:
     return nn.Sequential(*layers)
 
 
-def _train_discriminator(model: Any, z: Tensor, optimizer: torch.optim.Optimizer) -> None:
-    optimizer.zero_grad()  # the backward pass of the encoder's loss reaches the discriminator too
-    model.discriminator_loss(z).backward()
-    optimizer.step()
+def _play_against_discriminator(
+    model: Any,
+    encode: Callable[[], Tensor],
+    discriminator_optimizer: torch.optim.Optimizer,
+    encoder_optimizer: torch.optim.Optimizer,
+    *,
+    discriminator_steps: int,
+) -> None:
+    """Train the discriminator, then the encoder for one step so that its vectors pass for normal samples."""
+    for _ in range(discriminator_steps):
+        discriminator_optimizer.zero_grad()  # the encoder's step below reaches the discriminator too
+        model.discriminator_loss(encode()).backward()  # it detaches the vectors
+        discriminator_optimizer.step()
+    encoder_optimizer.zero_grad()
+    model.reg_loss(encode()).backward()
+    encoder_optimizer.step()
+
+
+def _report_epochs(progress: Progress, steps: int, stage: str, done: int, total: int) -> None:
+    """Report steps as epochs of several."""
+    progress(stage, done // steps, total // steps)

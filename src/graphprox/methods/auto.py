@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import time
+import warnings
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
-import numpy as np
-import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from graphprox._utils.arrays import Features, FloatArray, NodeIds
+from graphprox._utils.arrays import Features, FloatArray, MatrixLike
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import Progress
 from graphprox.auto.combination import Combination
 from graphprox.auto.criteria import CRITERIA
 from graphprox.auto.explanation import explain
 from graphprox.auto.outputs import OUTPUTS, PreparedGraph
+from graphprox.auto.positions import Positions
 from graphprox.auto.preparation import Preparation
-from graphprox.auto.selection import BOTH, CANDIDATES, FEATURES, GRAPH, POSITIONS, Selection, select_outputs
+from graphprox.auto.selection import CANDIDATES, EDGES, GRAPH, RATIOS, Selection, select_outputs
 from graphprox.auto.storage import Facts, FittedParts, load_fitted, save_fitted
-from graphprox.errors import ParameterError
+from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.graph.graph import Graph
-from graphprox.graph.structural import has_informative_features
+from graphprox.graph.structural import has_informative_features, has_structural_features
 from graphprox.graph.validation import GraphLike, check_graph
 from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 
+POSITIONS = "positions"  # the output that has to be fitted
 CHOOSE = "auto"  # what is kept is chosen by the criterion
 
 
@@ -33,9 +36,9 @@ class _FittedAuto:
     """Attributes that ``fit`` sets."""
 
     selection_: Selection
-    preparation_: Preparation
+    preparation_: Preparation | None
+    positions_: Positions | None
     combination_: Combination
-    known_ids_: NodeIds | None
     seconds_: float
     _seed: int
     _shape: tuple[int, int]
@@ -47,20 +50,20 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
     """Embed a graph by the proximities that carry information in it, chosen without labels.
 
     Features are weighted, reduced to their leading singular directions, and seen in several ways: as they are, spread
-    along edges by personalized PageRank, averaged over neighbors, spread over nodes with similar features. Whether
-    edges are used is decided by the graph itself: an embedding of one half of the features must predict the other
-    half. Nothing is trained, and nothing has to be tuned.
+    along edges by personalized PageRank, averaged over neighbors, spread over nodes with similar features. To these
+    come who is connected with whom, the degrees around a node, and how many features it has. How much each of them
+    counts is decided by the graph itself: an embedding of one half of the features must predict the other half.
+    Nothing is trained, and nothing has to be tuned.
 
-    A graph without features is described by who is connected with whom: the neighbors of a node are its features, and
-    degrees around it are a second, weaker output.
+    A graph without features is described by who is connected with whom and by degrees.
 
     Parameters
     ----------
     n_components : int, default=256
         Size of the embedding.
-    keep : {"auto", "graph", "features", "both"}, default="auto"
-        What the embedding is made of: diffusion over edges, features without edges, or both. ``"auto"`` leaves it to
-        the criterion.
+    keep : {"auto", "features", "both", "balanced", "graph"}, default="auto"
+        What the embedding is made of: features without edges, mostly features, as much of what is spread over edges,
+        or mostly that. ``"auto"`` leaves it to the criterion.
     criterion : str, default="held-out-features"
         How the choice is made.
     preset : str, default="auto"
@@ -84,7 +87,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
     >>> from graphprox import synthetic
     >>> embedder = AutoEmbedder(n_components=32).fit(synthetic(nodes=420))
     >>> embedder.vectors_.shape, embedder.selection_.choice
-    ((420, 32), 'both')
+    ((420, 32), 'features')
     """
 
     info = MethodInfo(
@@ -94,23 +97,31 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         summary="the default: every proximity that carries information, chosen without labels; nothing is trained",
     )
     presets: ClassVar = {}
+    ignores_structural_features: ClassVar[bool] = True
 
     n_components: int = parameter(256, min=1)
-    keep: str = parameter(CHOOSE, choices=(CHOOSE, GRAPH, FEATURES, BOTH))
+    keep: str = parameter(CHOOSE, choices=(CHOOSE, *RATIOS))
     criterion: str = parameter("held-out-features", choices=CRITERIA)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         start = time.perf_counter()
         report = progress or _ignore_progress
-        self.known_ids_ = None if has_informative_features(graph) else graph.ids
         self._seed = seed
         self.selection_ = self._select(graph, seed, report)
         report("embedding", 0, 2)
-        x = self._features(graph)
-        self.preparation_ = Preparation.fit(x, seed=seed)
-        outputs = self._outputs(graph, x)
+        has_features, weights = self.selection_.choice != EDGES, self.selection_.weights
+        self.preparation_ = Preparation.fit(graph.x, random_state=seed) if has_features else None
+        self.positions_ = None
+        if POSITIONS in weights:
+            self.positions_ = Positions.fit(graph, has_features=has_features, random_state=seed)
+        outputs = self._outputs(graph, weights)
         report("embedding", 1, 2)
-        self.combination_ = Combination.fit(outputs, self.selection_.weights, n_components=self.n_components)
+        self.combination_ = Combination.fit(
+            outputs,
+            weights,
+            n_components=self.n_components,
+            sharpness=self.selection_.sharpness,
+        )
         vectors = self.combination_.transform(outputs)
         report("embedding", 2, 2)
         self.seconds_ = time.perf_counter() - start
@@ -118,12 +129,12 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         return vectors
 
     def _transform(self, graph: Graph) -> FloatArray:
-        return self.combination_.transform(self._outputs(graph, self._features(graph)))
+        return self.combination_.transform(self._outputs(graph, self.combination_.weights))
 
     @property
     def explanation_(self) -> str:
         """What was found in the graph, what was kept, and what it cost, in three lines."""
-        return explain(self.selection_, self._shape, self.seconds_, self._peak_memory)
+        return explain(self.selection_, self.combination_.weights, self._shape, self.seconds_, self._peak_memory)
 
     @property
     def _n_features_out(self) -> int:
@@ -133,58 +144,45 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         return "combination_" in vars(self)
 
     def _select(self, graph: Graph, seed: int, progress: Progress) -> Selection:
-        if self.known_ids_ is not None:
-            return Selection(POSITIONS, {})
+        if not has_informative_features(graph):
+            if self.keep not in (CHOOSE, GRAPH):
+                raise ParameterError(
+                    f"keep must be {CHOOSE!r} or {GRAPH!r} for a graph without features; got {self.keep!r}: leave it "
+                    "out, or add features"
+                )
+            return Selection(EDGES, {}, given=self.keep != CHOOSE)
         if self.keep != CHOOSE:
-            return Selection(self.keep, {})
+            return Selection(self.keep, {}, given=True)
         return select_outputs(CRITERIA[self.criterion](graph, CANDIDATES, seed, progress))
 
-    def _outputs(self, graph: Graph, x: Features) -> dict[str, FloatArray]:
-        prepared = PreparedGraph(graph, self.preparation_.transform(x), self._seed)
-        return {name: OUTPUTS[name](prepared) for name in self.selection_.weights}
+    def _outputs(self, graph: Graph, names: Iterable[str]) -> dict[str, FloatArray]:
+        prepared = PreparedGraph.of(graph, self.preparation_, self.positions_, random_state=self._seed)
+        return {name: OUTPUTS[name](prepared) for name in names}
 
     # -- graphs without features --------------------------------------------------------------------------------------
 
-    def _features(self, graph: Graph) -> Features:
-        """Return the features of a graph, or those made from its edges: a column for each node of the fitted graph."""
-        if self.known_ids_ is None:
-            return graph.x
-        column = {each: number for number, each in enumerate(self.known_ids_.tolist())}
-        known = np.array([column.get(each, -1) for each in graph.ids.tolist()])
-        if (known < 0).all():
-            raise ParameterError(
-                "a graph without features must share nodes with the one that auto was fitted on, as nodes are "
-                "described by their neighbors; none of its ids is known: call fit_transform on that graph"
-            )
-        source, target = graph.edge_index
-        if graph.directed:
-            source, target = np.concatenate([source, target]), np.concatenate([target, source])
-        listed = (known[target] >= 0) & (source != target)
-        entries = (source[listed], known[target[listed]])
-        shape = (graph.num_nodes, len(self.known_ids_))
-        matrix = sp.csr_array((np.ones(len(entries[0]), np.float32), entries), shape=shape)
-        matrix.data[:] = 1  # both directions of an edge were added up
-        return matrix
-
     def _check_graph(self, graph: GraphLike, *, fitting: bool) -> Graph:
+        if fitting:
+            return super()._check_graph(graph, fitting=True)
         # Features that were made from edges differ in number between graphs, and are not read.
-        if fitting or self.known_ids_ is None:
-            return super()._check_graph(graph, fitting=fitting)
-        checked = check_graph(graph)
-        if has_informative_features(checked):
+        check = {} if self.preparation_ is None else {"check_features": partial(self._check_features, fitting=False)}
+        with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):
+            checked = check_graph(graph, **check)
+        if self.preparation_ is None:
+            if has_informative_features(checked):
+                raise ParameterError(_describe_given_features(f"{checked.num_features:,} features"))
+            return checked
+        if has_structural_features(checked):
             raise ParameterError(
-                "auto was fitted on a graph without features and embeds nodes by their neighbors; got a graph with "
-                f"{checked.num_features:,} features: leave them out, or fit on a graph with features"
+                f"a graph must have features, as the one that auto was fitted on has {self.n_features_in_:,}; got a "
+                "graph without: add its features, or call fit_transform on it, which embeds nodes by their neighbors"
             )
-        return checked
+        return super()._check_graph(checked, fitting=False)
 
-    def _transform_features(self, x: Features) -> Any:
-        if self.known_ids_ is not None:
-            raise ParameterError(
-                "auto was fitted on a graph without features and embeds nodes by their neighbors; got features without "
-                "edges: give a graph"
-            )
-        return super()._transform_features(x)
+    def _check_features(self, x: MatrixLike, *, fitting: bool) -> Features:
+        if fitting or self.preparation_ is not None:
+            return super()._check_features(x, fitting=fitting)
+        raise ParameterError(_describe_given_features("features without edges"))
 
     # -- a folder -----------------------------------------------------------------------------------------------------
 
@@ -198,7 +196,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         """
         check_is_fitted(self)
         facts = Facts(self.settings_, self._seed, self.n_features_in_, self._shape, self.seconds_, self._peak_memory)
-        save_fitted(folder, FittedParts(facts, self.selection_, self.preparation_, self.combination_, self.known_ids_))
+        save_fitted(folder, FittedParts(facts, self.selection_, self.preparation_, self.positions_, self.combination_))
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
@@ -226,14 +224,21 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         """
         parts = load_fitted(folder)
         facts, known = parts.facts, cls.parameters()
-        given = {**cls._to_parameters(facts.settings), "random_state": facts.seed}
+        given = {**cls._to_parameters(facts.settings), "random_state": facts.random_state}
         loaded = cls(**{name: value for name, value in given.items() if value != known[name].default})
-        loaded.selection_, loaded.known_ids_ = parts.selection, parts.known_ids
-        loaded.preparation_, loaded.combination_ = parts.preparation, parts.combination
+        loaded.selection_, loaded.combination_ = parts.selection, parts.combination
+        loaded.preparation_, loaded.positions_ = parts.preparation, parts.positions
         loaded.n_features_in_, loaded.settings_ = facts.num_features, loaded.settings()
-        loaded._seed, loaded._shape = facts.seed, facts.shape
+        loaded._seed, loaded._shape = facts.random_state, facts.shape
         loaded.seconds_, loaded._peak_memory = facts.seconds, facts.peak_memory
         return loaded
+
+
+def _describe_given_features(given: str) -> str:
+    return (
+        "a graph must have no features, as the one that auto was fitted on has none and nodes are embedded by their "
+        f"neighbors; got {given}: give a graph without, or fit on one with features"
+    )
 
 
 def _ignore_progress(stage: str, done: int, total: int, note: str = "") -> None:

@@ -172,7 +172,7 @@ class NodeClassifier(ClassifierMixin, GraphMethod):  # type: ignore[misc]
             return self._decision_function(checked.without_labels())[:count]
 
 
-def split_labels(graph: Graph, labels: ArrayLike | None, seed: int) -> tuple[Graph, NDArray[Any], NodeSplit]:
+def split_labels(graph: Graph, labels: ArrayLike | None, random_state: int) -> tuple[Graph, NDArray[Any], NodeSplit]:
     """Return a graph with labels as numbers, the classes they stand for, and a split of the labeled nodes."""
     if labels is None:
         # The checks of scikit-learn look for the words in brackets.
@@ -195,7 +195,7 @@ def split_labels(graph: Graph, labels: ArrayLike | None, seed: int) -> tuple[Gra
         raise GraphError(f"a classifier needs nodes of at least two classes; got {len(classes)}")
     y = np.full(graph.num_nodes, UNKNOWN_LABEL, np.int64)
     y[known] = codes
-    nodes = np.random.default_rng(seed).permutation(np.flatnonzero(known))
+    nodes = np.random.default_rng(random_state).permutation(np.flatnonzero(known))
     # The first node of every class is a training node, so that no class is missing there.
     is_first = np.zeros(len(nodes), bool)
     is_first[np.unique(y[nodes], return_index=True)[1]] = True

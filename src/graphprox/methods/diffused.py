@@ -83,14 +83,14 @@ class DiffusedFeatures(_FittedDiffusion, InductiveEmbedder):
         return _diffuse_features(graph, self.components_, self.settings_["alpha"], self.settings_["hops"])
 
 
-def leading_directions(x: Features, n_components: int, seed: int) -> FloatArray:
+def leading_directions(x: Features, n_components: int, random_state: int) -> FloatArray:
     """Return the leading right singular vectors of a matrix.
 
     Parameters
     ----------
     x : ndarray or csr_array of shape (num_nodes, num_features)
     n_components : int
-    seed : int
+    random_state : int
         Random seed of the algorithm of Halko et al.
 
     Returns
@@ -101,7 +101,7 @@ def leading_directions(x: Features, n_components: int, seed: int) -> FloatArray:
     num_features = x.shape[1]
     if num_features <= n_components:
         return np.eye(num_features, dtype=np.float32)
-    _, _, right = randomized_svd(x, min(n_components, *x.shape), random_state=seed % 2**32)
+    _, _, right = randomized_svd(x, min(n_components, *x.shape), random_state=random_state % 2**32)
     return np.ascontiguousarray(right.T, dtype=np.float32)
 
 

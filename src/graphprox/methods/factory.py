@@ -8,7 +8,8 @@ from graphprox._utils.defaults import AUTO, DEFAULT_METHOD
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError
 from graphprox.graph.validation import GraphLike
-from graphprox.methods.base import GraphEmbedder, GraphMethod
+from graphprox.methods.base import GraphMethod
+from graphprox.methods.embedder import GraphEmbedder
 from graphprox.methods.registration import METHODS
 
 GROUPS = (

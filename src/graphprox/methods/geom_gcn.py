@@ -113,7 +113,7 @@ class GeomGCN(NodeClassifier):
     def _fit(self, task: SupervisedTask, seed: int, progress: Progress | None) -> None:
         with fork_rng(seed) as generator:
             features = to_feature_matrix(task.graph)
-            neighbors = RelationalNeighbors.of(task.graph, seed=seed, epochs=self.latent_epochs)
+            neighbors = RelationalNeighbors.of(task.graph, random_state=seed, epochs=self.latent_epochs)
             network = GeomGCNNetwork(
                 features.shape[1],
                 self.hidden_channels,
@@ -163,13 +163,13 @@ class RelationalNeighbors:
     mean: Edges
 
     @classmethod
-    def of(cls, graph: Graph, *, seed: int, epochs: int) -> RelationalNeighbors:
+    def of(cls, graph: Graph, *, random_state: int, epochs: int) -> RelationalNeighbors:
         """Embed the nodes of a graph in the hyperbolic plane, and find their neighbors.
 
         Parameters
         ----------
         graph : Graph
-        seed : int
+        random_state : int
             Random seed of the embedding.
         epochs : int
             Number of epochs of the embedding.
@@ -180,7 +180,7 @@ class RelationalNeighbors:
         """
         undirected = graph.to_undirected()
         index = undirected.edge_index[:, undirected.edge_index[0] != undirected.edge_index[1]]
-        points = _embed_cached(index.tobytes(), graph.num_nodes, seed, epochs)
+        points = _embed_cached(index.tobytes(), graph.num_nodes, random_state, epochs)
         # As many pairs as edges: on average, a node has as many neighbors in the plane as in the graph.
         nearest = find_nearest_pairs(points, index.shape[1] // 2)
         return cls.from_points(points, [index, np.concatenate([nearest, nearest[::-1]], axis=1)])
@@ -217,10 +217,10 @@ class RelationalNeighbors:
 
 
 @lru_cache(maxsize=1)
-def _embed_cached(edge_index: bytes, num_nodes: int, seed: int, epochs: int) -> Float64Array:
+def _embed_cached(edge_index: bytes, num_nodes: int, random_state: int, epochs: int) -> Float64Array:
     """Return the embedding of a graph, cached for the last one: all splits of a graph share it."""
     index = np.frombuffer(edge_index, np.int64).reshape(2, -1)
-    points = poincare_embedding(index, num_nodes, seed=seed, epochs=epochs)
+    points = poincare_embedding(index, num_nodes, random_state=random_state, epochs=epochs)
     points.flags.writeable = False  # callers share it
     return points
 

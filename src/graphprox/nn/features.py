@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -88,6 +88,13 @@ class FeatureMatrix:
         assert self.pattern is not None  # noqa: S101 - either dense or sparse
         assert self.values is not None  # noqa: S101
         return spmm(self.pattern, self.values, weight)
+
+    def to_dense(self) -> Tensor:
+        """Return the features as a dense tensor, of shape (num_nodes, num_features)."""
+        if self.pattern is None or self.values is None:
+            return cast("Tensor", self.dense)
+        places = self.pattern.rows.long(), self.pattern.columns.long()
+        return self.values.new_zeros(self.shape).index_put_(places, self.values, accumulate=True)
 
 
 def _normalize_rows(x: Features) -> Features:

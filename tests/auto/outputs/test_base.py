@@ -11,7 +11,7 @@ from sklearn.preprocessing import normalize
 from torch_geometric.nn import APPNP
 
 from graphprox import Graph, ParameterError
-from graphprox.auto.outputs import OUTPUTS, PreparedGraph, register_output
+from graphprox.auto.outputs import OUTPUTS, PreparedGraph, Weights, register_output
 from graphprox.auto.outputs.base import NUM_NEIGHBORS
 
 NUM_NODES = 50
@@ -29,7 +29,8 @@ def make_graph(*, directed=False, weighted=True, seed=0):
 
 
 def prepare(graph):
-    return PreparedGraph(graph, normalize(np.asarray(graph.x)), seed=0)
+    rows = normalize(np.asarray(graph.x))
+    return PreparedGraph(graph, rows, random_state=0, sizes=np.linspace(0.1, 9, len(rows)), position_rows=rows)
 
 
 def to_dense(edges):
@@ -125,20 +126,20 @@ def test_feature_edges_are_the_nearest_neighbors_of_scikit_learn(num_nodes):
     graph = Graph(rows, [[0], [1]])
     k = min(NUM_NEIGHBORS, num_nodes - 1)
     expected = normalize_as_gcn(nearest_in_either_direction(rows, k))
-    found = PreparedGraph(graph, normalize(rows), seed=0).feature_edges
+    found = PreparedGraph(graph, normalize(rows), random_state=0).feature_edges
     np.testing.assert_allclose(to_dense(found), expected, atol=1e-6)
 
 
 def test_feature_edges_do_not_depend_on_the_edges_of_the_graph():
     one, other = make_graph(seed=0), make_graph(seed=1)
-    first, second = (PreparedGraph(each, normalize(one.x), seed=0).view_rows for each in (one, other))
+    first, second = (PreparedGraph(each, normalize(one.x), random_state=0).view_rows for each in (one, other))
     assert np.array_equal(first, second)
 
 
 def test_nodes_without_features_have_no_feature_edges():
     rows = normalize(np.random.default_rng(0).random((30, 4), np.float32))
     rows[:5] = 0
-    prepared = PreparedGraph(Graph(rows, [[0], [1]]), rows, seed=0)
+    prepared = PreparedGraph(Graph(rows, [[0], [1]]), rows, random_state=0)
     matrix = to_dense(prepared.feature_edges)
     assert np.array_equal(matrix[:5], np.eye(30)[:5])
     assert not prepared.view_rows[:5].any()
@@ -154,10 +155,10 @@ def test_output_has_a_row_for_every_node_and_a_description(name):
         assert rows.shape[0] == NUM_NODES
         assert rows.dtype == np.float32
         assert np.isfinite(rows).all()
-    assert OUTPUTS[name].__doc__.splitlines()[0].endswith(".")
+    assert OUTPUTS[name].description.endswith(".")
 
 
-@pytest.mark.parametrize("name", [name for name in OUTPUTS if name not in ("own", "view")])
+@pytest.mark.parametrize("name", [name for name in OUTPUTS if name not in ("own", "view", "amount")])
 def test_outputs_that_read_edges_are_permutation_equivariant(name):
     graph = make_graph()
     order = np.random.default_rng(0).permutation(NUM_NODES)
@@ -171,10 +172,11 @@ def test_registered_output_is_found_by_its_name_which_is_unique(monkeypatch):
     monkeypatch.setattr(OUTPUTS, "_entries", dict(OUTPUTS._entries))
     monkeypatch.setattr(OUTPUTS, "_origins", dict(OUTPUTS._origins))
 
-    @register_output("twice")
+    @register_output("twice", Weights(graph=0.5))
     def twice(prepared):
         return 2 * prepared.rows
 
-    assert OUTPUTS["twice"] is twice
+    assert OUTPUTS["twice"].compute is twice
+    assert OUTPUTS["twice"].weights.graph == 0.5
     with pytest.raises(ParameterError, match="'own' is taken"):
-        register_output("own")(twice)
+        register_output("own", Weights())(twice)

@@ -20,7 +20,7 @@ def test_feature_view_is_personalized_pagerank_over_the_nearest_nodes():
     expected = rows.astype(float)
     for _ in range(5):
         expected = 0.7 * matrix @ expected + 0.3 * rows
-    found = OUTPUTS["view"](PreparedGraph(Graph(rows, [[0], [1]]), rows, seed=0))
+    found = OUTPUTS["view"](PreparedGraph(Graph(rows, [[0], [1]]), rows, random_state=0))
     np.testing.assert_allclose(found, normalize(expected), atol=1e-5)
 
 
@@ -28,7 +28,7 @@ def test_nodes_of_one_kind_become_more_similar():
     rng = np.random.default_rng(0)
     kind = np.repeat(np.arange(3), 30)
     rows = normalize(np.eye(3)[kind] + 0.4 * rng.random((90, 3))).astype(np.float32)
-    found = OUTPUTS["view"](PreparedGraph(Graph(rows, [[0], [1]]), rows, seed=0))
+    found = OUTPUTS["view"](PreparedGraph(Graph(rows, [[0], [1]]), rows, random_state=0))
     same = np.equal.outer(kind, kind)
     before, after = rows @ rows.T, found @ found.T
     assert after[same].mean() > before[same].mean()

@@ -10,7 +10,7 @@ from graphprox.auto.outputs import OUTPUTS, PreparedGraph
 
 
 def prepare(graph):
-    return PreparedGraph(graph, normalize(np.asarray(graph.x)), seed=0)
+    return PreparedGraph(graph, normalize(np.asarray(graph.x)), random_state=0)
 
 
 def test_diffusion_near_and_far_equals_appnp_of_pyg():

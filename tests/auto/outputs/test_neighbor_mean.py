@@ -30,7 +30,7 @@ def test_neighbor_mean_equals_that_of_networkx(weighted):
     rows = rng.normal(size=(40, 5)).astype(np.float32)
     edges = np.array(graph.edges).T
     weight = [graph.edges[each].get("weight", 1.0) for each in graph.edges]
-    prepared = PreparedGraph(Graph(rows, edges, edge_weight=weight if weighted else None), rows, seed=0)
+    prepared = PreparedGraph(Graph(rows, edges, edge_weight=weight if weighted else None), rows, random_state=0)
     np.testing.assert_allclose(OUTPUTS["neighbors"](prepared), mean_over_neighbors(graph, rows), atol=1e-5)
 
 
@@ -45,7 +45,7 @@ def test_own_row_has_no_effect():
 def test_isolated_nodes_get_zeros():
     rows = np.ones((5, 2), np.float32)
     for edges, weight in (([[0, 1], [1, 2]], None), ([[0, 1, 3], [1, 2, 4]], [1.0, 1.0, 0.0])):
-        found = OUTPUTS["neighbors"](PreparedGraph(Graph(rows, edges, edge_weight=weight), rows, seed=0))
+        found = OUTPUTS["neighbors"](PreparedGraph(Graph(rows, edges, edge_weight=weight), rows, random_state=0))
         assert found.tolist() == [[1, 1], [1, 1], [1, 1], [0, 0], [0, 0]]
 
 
@@ -53,6 +53,20 @@ def test_direction_of_edges_does_not_matter():
     rows = np.random.default_rng(0).random((4, 3), np.float32)
     edges = [[0, 1, 2], [1, 2, 3]]
     directed, undirected = (
-        OUTPUTS["neighbors"](PreparedGraph(Graph(rows, edges, directed=each), rows, seed=0)) for each in (True, False)
+        OUTPUTS["neighbors"](PreparedGraph(Graph(rows, edges, directed=each), rows, random_state=0))
+        for each in (True, False)
     )
     assert np.array_equal(directed, undirected)
+
+
+@pytest.mark.parametrize("weight", [1e-38, 1e38])
+def test_extreme_weights_give_the_same_means(weight):
+    rows = np.random.default_rng(0).random((6, 3), np.float32)
+    edges = np.array([[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]])
+    one, other = (
+        OUTPUTS["neighbors"](
+            PreparedGraph(Graph(rows, edges, edge_weight=np.full(5, each, np.float32)), rows, random_state=0)
+        )
+        for each in (1, weight)
+    )
+    np.testing.assert_allclose(one, other, rtol=1e-5)

@@ -13,7 +13,7 @@ def roles_of(graph: nx.Graph) -> np.ndarray:
     num_nodes = len(graph)
     rows = np.zeros((num_nodes, 1), np.float32)
     edges = np.array(graph.edges, np.int64).reshape(-1, 2).T
-    return OUTPUTS["roles"](PreparedGraph(Graph(np.ones((num_nodes, 2)), edges), rows, seed=0))
+    return OUTPUTS["roles"](PreparedGraph(Graph(np.ones((num_nodes, 2)), edges), rows, random_state=0))
 
 
 def test_stars_rings_and_cliques_differ():

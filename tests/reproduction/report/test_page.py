@@ -15,6 +15,7 @@ from reproduction.report.page import baselines_page, heading_anchor, make_sectio
 from reproduction.report.paper import Paper
 
 EXPERIMENTS = Path(__file__).resolve().parents[3] / "reproduction" / "experiments"
+BASELINES = EXPERIMENTS.parents[1] / "docs" / "reproduction" / "baselines.md"
 DECLARED = tomllib.loads((EXPERIMENTS / "published.toml").read_text())
 
 
@@ -163,6 +164,31 @@ def test_sources_and_notes_are_listed(records, make, paper):
     assert "## Differences, and what was tried\n\n- DGI: stops early" in page
 
 
+def test_causes_of_lower_figures_are_listed(records, make, paper):
+    section = make_section(records.keep(make(rows=["dgi"]), lambda _: {"accuracy": [0.82] * 5}), paper)
+    published = {"small": {"dgi": {"Cora": {"accuracy": 85.0}, "CiteSeer": {"accuracy": 82.9}}}}
+
+    def causes(texts):
+        page = baselines_page([section], Paper({**published, "causes": texts}))
+        return page.partition("## Why ours are lower\n\n")[2].partition("\n\n## Sources")[0]
+
+    assert (
+        causes({"dgi": {"Cora": "it stops early.", "CiteSeer": "not shown."}})
+        == "- DGI on Cora, −3.00: it stops early."
+    )
+    assert causes({}) == "- DGI on Cora, −3.00: The cause is not known."
+
+
+def test_no_causes_without_lower_figures(records, make, paper):
+    section = make_section(records.keep(make()), paper)
+    assert "## Why ours are lower" not in baselines_page([section], Paper({"causes": {"dgi": {"Cora": "none"}}}))
+
+
+def test_every_lower_figure_of_the_report_has_a_cause():
+    page = BASELINES.read_text(encoding="utf-8")
+    assert "The cause is not known." not in page
+
+
 def test_every_method_is_listed(records, make, paper):
     page = baselines_page([make_section(records.keep(make()), paper)], Paper({}))
     assert all(f"| `{name}` | {METHODS[name].info.title} |" in page for name in METHODS)
@@ -171,7 +197,7 @@ def test_every_method_is_listed(records, make, paper):
 def test_published_figures_belong_to_experiments():
     experiments = {each.name: each for each in read_experiments(EXPERIMENTS)}
     for name, rows in DECLARED.items():
-        if name in ("sources", "notes"):
+        if name in ("sources", "notes", "causes"):
             assert set(rows) <= set(METHODS)
             continue
         for row, datasets in rows.items():

@@ -28,8 +28,8 @@ def register_criterion(name: str) -> Callable[[F], F]:
     Returns
     -------
     callable
-        Decorator for a function ``(graph, candidates, seed, progress)`` that returns a score for each candidate, the
-        higher the better, or nothing if the graph does not allow a judgment.
+        Decorator for a function ``(graph, candidates, random_state, progress)`` that returns a score for each
+        candidate, the higher the better, or nothing if the graph does not allow a judgment.
     """
 
     def register(criterion: F) -> F:

@@ -29,7 +29,7 @@ PENALTIES = (0.1, 1.0, 10.0, 100.0)
 
 
 @register_criterion("held-out-features")
-def held_out_features(graph: Graph, candidates: Candidates, seed: int, progress: Progress) -> dict[str, float]:
+def held_out_features(graph: Graph, candidates: Candidates, random_state: int, progress: Progress) -> dict[str, float]:
     """Score combinations of outputs by how well they predict features that they were not computed from.
 
     Parameters
@@ -37,7 +37,7 @@ def held_out_features(graph: Graph, candidates: Candidates, seed: int, progress:
     graph : Graph
     candidates : mapping of str to tuple of str
         Names of outputs, by the name of their combination.
-    seed : int
+    random_state : int
     progress : callable
 
     Returns
@@ -47,7 +47,7 @@ def held_out_features(graph: Graph, candidates: Candidates, seed: int, progress:
     """
     if graph.num_features < MIN_FEATURES or graph.num_nodes < MIN_NODES:
         return {}
-    rng = np.random.default_rng([seed, 1])
+    rng = np.random.default_rng([random_state, 1])
     num_splits = int(np.clip(SMALL // graph.num_nodes, 1, MAX_SPLITS))
     scores: dict[str, list[float]] = {name: [] for name in candidates}
     names = dict.fromkeys(name for combined in candidates.values() for name in combined)
@@ -56,8 +56,8 @@ def held_out_features(graph: Graph, candidates: Candidates, seed: int, progress:
         halves = np.array_split(rng.permutation(graph.num_features), 2)
         for part, (given, held_out) in enumerate((halves, halves[::-1])):
             progress("choosing", 2 * split + part, 2 * num_splits)
-            target = _prepare(columns[:, held_out], seed)
-            prepared = PreparedGraph(graph, _prepare(columns[:, given], seed), seed)
+            target = _prepare(columns[:, held_out], random_state)
+            prepared = PreparedGraph(graph, _prepare(columns[:, given], random_state), random_state)
             outputs = {name: normalize(OUTPUTS[name](prepared)) for name in names}
             order = rng.permutation(graph.num_nodes)
             for name, parts in candidates.items():
@@ -66,9 +66,9 @@ def held_out_features(graph: Graph, candidates: Candidates, seed: int, progress:
     return {name: float(np.mean(each)) for name, each in scores.items()}
 
 
-def _prepare(columns: FloatArray | sp.csc_array, seed: int) -> FloatArray:
+def _prepare(columns: FloatArray | sp.csc_array, random_state: int) -> FloatArray:
     x: Features = columns if isinstance(columns, np.ndarray) else sp.csr_array(columns)
-    return Preparation.fit(x, seed=seed, max_directions=MAX_DIRECTIONS).transform(x)
+    return Preparation.fit(x, random_state=random_state, max_directions=MAX_DIRECTIONS).transform(x)
 
 
 def _score(rows: FloatArray, target: FloatArray, order: IntArray) -> float:

@@ -1,13 +1,13 @@
 """Outputs and their registry.
 
-An output is a function of a `PreparedGraph` that returns a row for every node: its prepared features as one proximity
-sees them.
+An output is a function of a `PreparedGraph` that returns a row for every node: the node as one proximity sees it. Where
+it is registered, it says how much it counts in each kind of graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
@@ -18,6 +18,8 @@ from sklearn.preprocessing import normalize
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.registry import Registry
+from graphprox.auto.positions import Positions
+from graphprox.auto.preparation import Preparation
 from graphprox.graph.graph import Graph
 from graphprox.nn.convolution import Edges, in_neighbor_matrix
 from graphprox.nn.encoders.gcn import GCNConv
@@ -26,19 +28,76 @@ from graphprox.views.search import rank
 
 NUM_NEIGHBORS = 20  # of a node in the feature view
 
-Output = Callable[["PreparedGraph"], FloatArray]
-F = TypeVar("F", bound=Output)
+Compute = Callable[["PreparedGraph"], FloatArray]
+F = TypeVar("F", bound=Compute)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much an output counts, by how much the edges of a graph tell about the features of a node.
+
+    Parameters
+    ----------
+    features : float, default=0.0
+        Where edges tell much less than features do, and are left out.
+    both : float, default=0.0
+        Where they tell a little less, or nothing can be concluded.
+    balanced : float, default=0.0
+        Where they tell as much.
+    graph : float, default=0.0
+        Where they tell more.
+    edges : float, default=0.0
+        In a graph without features.
+
+    Examples
+    --------
+    >>> Weights(both=0.5, graph=1.0).features
+    0.0
+    """
+
+    features: float = 0.0
+    both: float = 0.0
+    balanced: float = 0.0
+    graph: float = 0.0
+    edges: float = 0.0
+
+
+@dataclass(frozen=True)
+class Output:
+    """A registered output.
+
+    Parameters
+    ----------
+    compute : callable
+        Function of a `PreparedGraph` that returns an array of shape (num_nodes, channels).
+    weights : Weights
+    """
+
+    compute: Compute
+    weights: Weights
+
+    def __call__(self, prepared: PreparedGraph) -> FloatArray:
+        """Return a row for every node of a graph."""
+        return self.compute(prepared)
+
+    @property
+    def description(self) -> str:
+        """The first line of the function's docstring."""
+        return (self.compute.__doc__ or "").partition("\n")[0]
+
 
 OUTPUTS: Registry[Output] = Registry("output", package="graphprox.auto.outputs", group="graphprox.outputs")
 
 
-def register_output(name: str) -> Callable[[F], F]:
+def register_output(name: str, weights: Weights) -> Callable[[F], F]:
     """Register the decorated function as an output of the default method.
 
     Parameters
     ----------
     name : str
         Its name; the first line of its docstring describes it.
+    weights : Weights
+        How much it counts. An output without any weight is computed only if a criterion asks for it.
 
     Returns
     -------
@@ -46,9 +105,9 @@ def register_output(name: str) -> Callable[[F], F]:
         Decorator for a function of a `PreparedGraph` that returns an array of shape (num_nodes, channels).
     """
 
-    def register(output: F) -> F:
-        OUTPUTS.add(name, output)
-        return output
+    def register(compute: F) -> F:
+        OUTPUTS.add(name, Output(compute, weights), definition=compute)
+        return compute
 
     return register
 
@@ -62,21 +121,55 @@ class PreparedGraph:
     graph : Graph
     rows : ndarray of shape (num_nodes, channels)
         Prepared features, rows of unit length.
-    seed : int
+    random_state : int
         Random seed of ties in the feature view.
+    sizes : ndarray of shape (num_nodes,), optional
+        How many features each node has, relative to a typical one; see `Preparation.relative_sizes`.
+    position_rows : ndarray of shape (num_nodes, channels), optional
+        Prepared neighbors of each node; see :mod:`graphprox.auto.positions`.
 
     Examples
     --------
     >>> from graphprox import synthetic
     >>> graph = synthetic(nodes=140)
-    >>> prepared = PreparedGraph(graph, np.asarray(graph.x), seed=0)
+    >>> prepared = PreparedGraph(graph, np.asarray(graph.x), random_state=0)
     >>> prepared.diffuse(prepared.edges, prepared.rows, alpha=0.15, hops=10).shape
     (140, 32)
     """
 
     graph: Graph
     rows: FloatArray
-    seed: int
+    random_state: int
+    sizes: FloatArray = field(default_factory=lambda: np.empty(0, np.float32))
+    position_rows: FloatArray = field(default_factory=lambda: np.empty((0, 0), np.float32))
+
+    @classmethod
+    def of(
+        cls, graph: Graph, preparation: Preparation | None, positions: Positions | None, *, random_state: int
+    ) -> PreparedGraph:
+        """Prepare a graph by what was fitted.
+
+        Parameters
+        ----------
+        graph : Graph
+        preparation : Preparation or None
+            None for a graph without features.
+        positions : Positions or None
+            None if no output reads them.
+        random_state : int
+
+        Returns
+        -------
+        PreparedGraph
+        """
+        nothing = np.empty((graph.num_nodes, 0), np.float32)
+        return cls(
+            graph,
+            nothing if preparation is None else preparation.transform(graph.x),
+            random_state,
+            np.zeros(graph.num_nodes, np.float32) if preparation is None else preparation.relative_sizes(graph.x),
+            nothing if positions is None else positions.transform(graph),
+        )
 
     @cached_property
     def neighbors(self) -> sp.csr_array:
@@ -98,7 +191,7 @@ class PreparedGraph:
     def feature_edges(self) -> Edges:
         """Edges of the feature view, which links each node with the nodes whose prepared features are most similar."""
         num_nodes = len(self.rows)
-        ranking = rank(self.rows, k_max=min(NUM_NEIGHBORS, num_nodes - 1), random_state=self.seed)
+        ranking = rank(self.rows, k_max=min(NUM_NEIGHBORS, num_nodes - 1), random_state=self.random_state)
         source, target = ranking.edge_index(ranking.k_max)
         matrix = sp.csr_array((np.ones(len(source), np.float32), (source, target)), shape=(num_nodes, num_nodes))
         return GCNConv.prepare_edges(sp.csr_array(matrix.maximum(matrix.T)))

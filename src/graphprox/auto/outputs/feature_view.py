@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from graphprox._utils.arrays import FloatArray
-from graphprox.auto.outputs.base import PreparedGraph, register_output
+from graphprox.auto.outputs.base import PreparedGraph, Weights, register_output
 
 
-@register_output("view")
+@register_output("view", Weights(features=0.3, both=0.3, balanced=0.8))
 def feature_view(prepared: PreparedGraph) -> FloatArray:
     """Features of the node and of the nodes with similar features.
 

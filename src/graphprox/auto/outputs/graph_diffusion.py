@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from graphprox._utils.arrays import FloatArray
-from graphprox.auto.outputs.base import PreparedGraph, register_output
+from graphprox.auto.outputs.base import PreparedGraph, Weights, register_output
 
 ALPHA, HOPS = 0.15, 10
 DISTANT_ALPHA, DISTANT_HOPS = 0.05, 20
 
 
-@register_output("graph")
+@register_output("graph", Weights(both=0.5, balanced=1.0, graph=1.0))
 def graph_diffusion(prepared: PreparedGraph) -> FloatArray:
     """Features of the node and of those it is connected with, by personalized PageRank.
 
@@ -24,7 +24,7 @@ def graph_diffusion(prepared: PreparedGraph) -> FloatArray:
     return prepared.diffuse(prepared.edges, prepared.rows, alpha=ALPHA, hops=HOPS)
 
 
-@register_output("distant")
+@register_output("distant", Weights(graph=0.5))
 def distant_diffusion(prepared: PreparedGraph) -> FloatArray:
     """Features of nodes further away: the same diffusion with a smaller share of the node's own.
 
@@ -39,7 +39,7 @@ def distant_diffusion(prepared: PreparedGraph) -> FloatArray:
     return prepared.diffuse(prepared.edges, prepared.rows, alpha=DISTANT_ALPHA, hops=DISTANT_HOPS)
 
 
-@register_output("view-graph")
+@register_output("view-graph", Weights(balanced=0.7, graph=0.7))
 def view_then_graph(prepared: PreparedGraph) -> FloatArray:
     """Features spread over the feature view first, and then along edges.
 

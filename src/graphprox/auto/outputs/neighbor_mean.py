@@ -6,11 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphprox._utils.arrays import FloatArray
-from graphprox.auto.outputs.base import PreparedGraph, register_output
+from graphprox.auto.outputs.base import PreparedGraph, Weights, register_output
 from graphprox.nn.convolution import invert_positive
 
 
-@register_output("neighbors")
+@register_output("neighbors", Weights(both=0.5, balanced=0.7, graph=0.4))
 def neighbor_mean(prepared: PreparedGraph) -> FloatArray:
     """Mean features of the neighbors, without the node itself.
 
@@ -39,5 +39,6 @@ def average_over_neighbors(neighbors: sp.csr_array, rows: FloatArray) -> FloatAr
     -------
     ndarray of shape (num_nodes, channels)
     """
-    scale = invert_positive(np.asarray(neighbors.sum(axis=1), np.float32).ravel())
-    return np.asarray(sp.diags_array(scale) @ (neighbors @ rows), dtype=np.float32)
+    weights = neighbors.astype(np.float64)  # sums and inverses of weights in single precision may be infinite
+    scale = invert_positive(np.asarray(weights.sum(axis=1)).ravel())
+    return np.asarray(sp.diags_array(scale) @ weights @ rows, dtype=np.float32)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from graphprox._utils.arrays import FloatArray
-from graphprox.auto.outputs.base import PreparedGraph, register_output
+from graphprox.auto.outputs.base import PreparedGraph, Weights, register_output
 from graphprox.auto.outputs.neighbor_mean import average_over_neighbors
 
 NUM_BUCKETS = 64  # two for each doubling of the degree, so that no graph has more
 HOPS = 2
 
 
-@register_output("roles")
+@register_output("roles", Weights(both=0.3, balanced=0.2, graph=0.2, edges=0.3))
 def roles(prepared: PreparedGraph) -> FloatArray:
     """Degree of the node and distribution of degrees around it: stars, rings and cliques differ.
 

@@ -23,6 +23,7 @@ from graphprox.nn._naming import derive_named_options
 from graphprox.nn.activation import ACTIVATIONS, ActivationName
 from graphprox.nn.convolution import Convolution, Edges, glorot, in_neighbor_matrix
 from graphprox.nn.features import FeatureMatrix
+from graphprox.nn.propagated_features import PropagatedFeatures
 
 
 class EncoderOptions(Options):
@@ -170,6 +171,50 @@ class Encoder(nn.Module, ABC):
         -------
         Tensor of shape (num_nodes, n_components)
         """
+
+    def propagate_features(
+        self,
+        features: FeatureMatrix,  # noqa: ARG002
+        edges: Edges,  # noqa: ARG002
+        *,
+        uses: float,  # noqa: ARG002
+        sharing: int = 1,  # noqa: ARG002
+    ) -> PropagatedFeatures | None:
+        """Propagate the features once for all epochs, if the encoder allows it and it is cheaper.
+
+        Parameters
+        ----------
+        features : FeatureMatrix of shape (num_nodes, in_channels)
+        edges : Edges
+            Output of :meth:`prepare_edges`.
+        uses : float
+            Number of epochs for which they are used.
+        sharing : int, default=1
+            Number of sources that share the output of :meth:`project` in an epoch.
+
+        Returns
+        -------
+        PropagatedFeatures or None
+            Input of :meth:`encode_propagated`. None, the default, if the encoder must propagate in every epoch, or if
+            that is cheaper.
+        """
+        return None
+
+    def encode_propagated(self, propagated: PropagatedFeatures, kept: Tensor | None = None) -> Tensor:
+        """Return the embedding from propagated features: that of :meth:`project` and :meth:`forward`, up to rounding.
+
+        Parameters
+        ----------
+        propagated : PropagatedFeatures
+            Output of :meth:`propagate_features`.
+        kept : Tensor of shape (in_channels,), optional
+            1 for features to use and 0 for features to mask; by default all are used.
+
+        Returns
+        -------
+        Tensor of shape (num_nodes, n_components)
+        """
+        raise NotImplementedError(f"{type(self).__name__} propagates no features in advance")
 
 
 EncoderClass = TypeVar("EncoderClass", bound=type[Encoder])

@@ -13,6 +13,8 @@ from graphprox.nn.convolution import Convolution, Edges, in_neighbor_matrix
 from graphprox.nn.encoders.base import ConvolutionEncoder, EncoderOptions, register_encoder
 from graphprox.nn.encoders.gcn import GCNConv
 from graphprox.nn.encoders.mlp import LinearConv
+from graphprox.nn.features import FeatureMatrix
+from graphprox.nn.propagated_features import PropagatedFeatures, estimate_costs, propagate_features
 from graphprox.nn.propagation import diffuse, heat_coefficients, pagerank_coefficients
 
 
@@ -53,7 +55,8 @@ class DiffusionOptions(EncoderOptions):
 class DiffusionEncoder(ConvolutionEncoder):
     """Linear layers, followed by one diffusion, as in APPNP of Gasteiger et al. (ICLR 2019).
 
-    Edges are normalized as in GCN. With one layer and ``activation="none"`` the encoder is linear.
+    Edges are normalized as in GCN. With one layer and ``activation="none"`` the encoder is linear, and features may be
+    diffused once instead of their projection in every epoch, if that is cheaper.
 
     Examples
     --------
@@ -89,3 +92,18 @@ class DiffusionEncoder(ConvolutionEncoder):
     def forward(self, projected: Tensor, edges: Edges) -> Tensor:
         """Return the diffused output of the layers, of shape (num_nodes, n_components); see :meth:`Encoder.forward`."""
         return diffuse(edges, super().forward(projected, edges), self.coefficients)
+
+    def propagate_features(
+        self, features: FeatureMatrix, edges: Edges, *, uses: float, sharing: int = 1
+    ) -> PropagatedFeatures | None:
+        """Diffuse the features, if the encoder is linear and it is cheaper; see :meth:`Encoder.propagate_features`."""
+        if self.options.num_layers > 1 or self.options.activation != "none":
+            return None
+        hops, channels = len(self.coefficients) - 1, self.n_components
+        costs = estimate_costs(features, edges, hops=hops, channels=channels, uses=uses, sharing=sharing)
+        return propagate_features(features, edges, self.coefficients) if costs.propagated < costs.projected else None
+
+    def encode_propagated(self, propagated: PropagatedFeatures, kept: Tensor | None = None) -> Tensor:
+        """Return the embedding from diffused features; see :meth:`Encoder.encode_propagated`."""
+        # The bias of the layer is diffused too, as it is added before.
+        return torch.addcmul(self.project(propagated.features, kept), propagated.ones, self._first.bias)
