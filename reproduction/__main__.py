@@ -130,13 +130,18 @@ def left_out(
 
     - `python -m reproduction left-out`
     """
+    from reproduction.dense_features import make_section, observe_dense
     from reproduction.left_out import observe_catalog, plot_weights, write_page
 
     observations = []
     for observed in observe_catalog(records / "left-out.jsonl", data):
         observations.append(observed)
         print(observed.dataset, observed.choice, flush=True)
-    print(write_page(out, observations))
+    dense = []
+    for each in observe_dense(records / "left-out-dense.jsonl", data):
+        dense.append(each)
+        print(each.dataset, each.kind, each.choice, flush=True)
+    print(write_page(out, observations, make_section(dense)))
     print(plot_weights(figure, observations))
 
 

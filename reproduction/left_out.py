@@ -29,14 +29,26 @@ from graphprox import (
     load,
     random_split,
 )
-from graphprox._utils.arrays import FloatArray
+from graphprox._utils.arrays import Features, FloatArray
 from graphprox._utils.figures import new_figure, write_figure
 from graphprox._utils.registry import Registry
-from graphprox.auto.combination import Combination
+from graphprox.auto.combination import Combination, Mixture
 from graphprox.auto.outputs import OUTPUTS, PreparedGraph
 from graphprox.auto.positions import Positions
+from graphprox.auto.preparation import SHARPNESS as FEATURE_SHARPNESS
 from graphprox.auto.preparation import Preparation
-from graphprox.auto.selection import BOTH, FEATURES, GRAPH, RATIOS, SHARPNESS, Selection, interpolate
+from graphprox.auto.selection import (
+    BALANCED,
+    BOTH,
+    FEATURES,
+    GRAPH,
+    POPULARITY,
+    RATIOS,
+    SHARPNESS,
+    SIMILAR,
+    Selection,
+    interpolate,
+)
 from graphprox.datasets.catalog import CATALOG
 from graphprox.errors import DatasetError
 from graphprox.evaluation import LinearProbe, link_prediction
@@ -72,6 +84,10 @@ class Variant:
         Ratio that each weight is meant for.
     sharpness : mapping of str to float
         Exponent of the singular values of the result.
+    similar : mapping of str to float
+        Weight of the most similar nodes.
+    popularity : float
+        Size of the column for the number of neighbors.
     preparation : mapping of str to object
         Options of `Preparation.fit`.
     choice : str or None
@@ -81,18 +97,21 @@ class Variant:
     factors: Mapping[str, float] = field(default_factory=dict)
     ratios: Mapping[str, float] = field(default_factory=lambda: dict(RATIOS))
     sharpness: Mapping[str, float] = field(default_factory=lambda: dict(SHARPNESS))
+    similar: Mapping[str, float] = field(default_factory=lambda: dict(SIMILAR))
+    popularity: float = POPULARITY
     preparation: Mapping[str, float] = field(default_factory=dict)
     choice: str | None = None
 
-    def weights(self, ratio: float | None) -> tuple[dict[str, float], float]:
-        """Return the weight of each output that is kept, and the exponent of the result."""
+    def mixture(self, ratio: float | None) -> Mixture:
+        """Return how outputs are mixed in a graph with this ratio."""
         position = self.ratios[self.choice or BOTH] if ratio is None or self.choice else ratio
         weights = {
             name: self.factors.get(name, 1.0) * interpolate(asdict(output.weights), position, self.ratios)
             for name, output in OUTPUTS.items()
         }
         kept = {name: weight for name, weight in weights.items() if weight > 0}
-        return kept, interpolate(self.sharpness, position, self.ratios)
+        sharpness, similar = (interpolate(each, position, self.ratios) for each in (self.sharpness, self.similar))
+        return Mixture(kept, sharpness, similar, self.popularity)
 
 
 def make_variants() -> dict[str, Variant]:
@@ -103,11 +122,15 @@ def make_variants() -> dict[str, Variant]:
     return {
         PACKAGE: Variant(),
         **{f"without {name}": Variant(factors={name: 0.0}) for name in OUTPUTS},
+        "without similar nodes": Variant(similar=dict.fromkeys(SIMILAR, 0.0)),
+        "similar nodes count more": Variant(similar={**SIMILAR, BALANCED: 0.3, GRAPH: 1.0}),
+        "without popularity": Variant(popularity=0.0),
         "without weights of columns": Variant(preparation={"weighted": False}),
         "features not sharpened": Variant(preparation={"sharpness": 1.0}),
         "features sharpened more": Variant(preparation={"sharpness": 2.0}),
+        "features of small graphs sharpened as others": Variant(preparation={"sharpness": FEATURE_SHARPNESS}),
         "result not sharpened": Variant(sharpness={**SHARPNESS, GRAPH: 1.0}),
-        "result sharpened more": Variant(sharpness={**SHARPNESS, GRAPH: 1.5}),
+        "result sharpened more": Variant(sharpness={**SHARPNESS, GRAPH: 1.7}),
         **{name: Variant(ratios=ratios) for name, ratios in shifts.items()},
         **{f"always {choice}": Variant(choice=choice) for choice in RATIOS},
     }
@@ -168,9 +191,9 @@ class Observation:
 def observe_graph(name: str, graph: Graph) -> Observation:
     """Measure all variants and all floors on one graph."""
     selection = AutoEmbedder().fit(graph).selection_
-    accuracy = {floor: _val_accuracy(graph, cls().fit_transform(graph)) for floor, cls in FLOORS.items()}
+    accuracy = {floor: val_accuracy(graph, cls().fit_transform(graph)) for floor, cls in FLOORS.items()}
     for names, vectors in embed_variants(graph, selection):
-        accuracy |= dict.fromkeys(names, _val_accuracy(graph, vectors))
+        accuracy |= dict.fromkeys(names, val_accuracy(graph, vectors))
     if graph.num_edges < MIN_EDGES:
         return Observation(name, graph.num_nodes, selection.ratio, selection.choice, accuracy, {}, fingerprint())
     split = edge_split(graph, random_state=FIRST_SPLIT)
@@ -185,10 +208,11 @@ def observe_graph(name: str, graph: Graph) -> Observation:
 def embed_variants(graph: Graph, selection: Selection) -> Iterator[tuple[list[str], FloatArray]]:
     """Embed a graph by each variant; those that do not differ on this graph are embedded once."""
     positions = Positions.fit(graph, has_features=True, random_state=0)
+    num_neighbors = PreparedGraph(graph, np.empty((graph.num_nodes, 0), np.float32), 0).num_neighbors
     outputs: dict[str, dict[str, FloatArray]] = {}
     same: dict[str, list[str]] = {}
     for name, variant in VARIANTS.items():
-        same.setdefault(repr((variant.preparation, variant.weights(selection.ratio))), []).append(name)
+        same.setdefault(repr((variant.preparation, variant.mixture(selection.ratio))), []).append(name)
     for names in same.values():
         variant = VARIANTS[names[0]]
         key = repr(variant.preparation)
@@ -196,12 +220,17 @@ def embed_variants(graph: Graph, selection: Selection) -> Iterator[tuple[list[st
             fitted = Preparation.fit(graph.x, random_state=0, **variant.preparation)  # type: ignore[arg-type]
             prepared = PreparedGraph.of(graph, fitted, positions, random_state=0)
             outputs[key] = {each: output(prepared) for each, output in OUTPUTS.items()}
-        weights, sharpness = variant.weights(selection.ratio)
-        combined = Combination.fit(outputs[key], weights, n_components=N_COMPONENTS, sharpness=sharpness)
-        yield names, combined.transform(outputs[key])
+        combination = Combination.fit(
+            outputs[key],
+            variant.mixture(selection.ratio),
+            n_components=N_COMPONENTS,
+            num_neighbors=num_neighbors,
+        )
+        yield names, combination.transform(outputs[key], num_neighbors)
 
 
-def _val_accuracy(graph: Graph, vectors: FloatArray) -> float:
+def val_accuracy(graph: Graph, vectors: Features) -> float:
+    """Return the mean validation accuracy of a linear classifier over splits that no table has."""
     labels, probe = get_labels(graph), LinearProbe()
     count = NUM_SPLITS if graph.num_nodes < LARGE else FEW_SPLITS
     splits = (random_split(graph, random_state=FIRST_SPLIT + number) for number in range(count))
@@ -223,19 +252,23 @@ def observe_catalog(path: Path, data: Path | None) -> Iterator[Observation]:
     Observation
     """
     known = {each.dataset: each for each in read_observations(path)}
+    for name, graph in load_catalog(data):
+        if name not in known or known[name].constants != fingerprint():
+            known[name] = observe_graph(name, graph)
+            with atomic_write(path) as (temporary,):
+                temporary.write_text("".join(json.dumps(asdict(each)) + "\n" for each in known.values()))
+        yield known[name]
+
+
+def load_catalog(data: Path | None) -> Iterator[tuple[str, Graph]]:
+    """Return the labeled graphs with features that are available, by name."""
     for name in ("synthetic", *CATALOG):
-        if name in known and known[name].constants == fingerprint():
-            yield known[name]
-            continue
         try:
             graph = load(name, data=data).graph
         except DatasetError:
             continue
         if graph.y is not None and has_informative_features(graph):
-            known[name] = observe_graph(name, graph)
-            with atomic_write(path) as (temporary,):
-                temporary.write_text("".join(json.dumps(asdict(each)) + "\n" for each in known.values()))
-            yield known[name]
+            yield name, graph
 
 
 def read_observations(path: Path) -> list[Observation]:
@@ -252,10 +285,10 @@ def choose_variant(observations: Sequence[Observation]) -> str:
     return max(SELECTABLE, key=lambda name: np.mean([each.accuracy[name] for each in observations]))
 
 
-def write_page(path: Path, observations: Sequence[Observation]) -> Path:
-    """Write the table of results on graphs that were left out, and of what each part is worth."""
+def write_page(path: Path, observations: Sequence[Observation], more: str = "") -> Path:
+    """Write the tables of results on graphs that were left out and of what each part is worth, and more sections."""
     with atomic_write(path) as (temporary,):
-        temporary.write_text(_make_page(observations), encoding="utf-8")
+        temporary.write_text(_make_page(observations) + more, encoding="utf-8")
     return path
 
 
@@ -298,32 +331,31 @@ def _make_page(observations: Sequence[Observation]) -> str:
     chosen = {
         each.dataset: choose_variant([other for other in observations if other is not each]) for each in observations
     }
-    gains = _compare_with_floor({each.dataset: (each.accuracy, chosen[each.dataset]) for each in observations})
-    now = _compare_with_floor({each.dataset: (each.accuracy, PACKAGE) for each in observations})
-    auc = _compare_with_floor({each.dataset: (each.auc, chosen[each.dataset]) for each in observations if each.auc})
+    gains = compare_with_floor({each.dataset: (each.accuracy, chosen[each.dataset]) for each in observations})
+    now = compare_with_floor({each.dataset: (each.accuracy, PACKAGE) for each in observations})
+    auc = compare_with_floor({each.dataset: (each.auc, chosen[each.dataset]) for each in observations if each.auc})
     rows = []
     for each in observations:
         name = chosen[each.dataset]
-        ratio = "thin evidence" if each.ratio is None else f"{each.ratio:.2f}"
         figures = " | ".join(
-            f"{100 * values[name]:.1f} | {100 * _best_floor(values):.1f} | {difference[each.dataset]:+.1f}"
+            f"{100 * values[name]:.1f} | {100 * best_floor(values):.1f} | {difference[each.dataset]:+.1f}"
             if values
             else "– | – | –"
             for values, difference in ((each.accuracy, gains), (each.auc, auc))
         )
-        rows.append(f"| {each.dataset} | {ratio} | {each.choice} | {name} | {figures} |\n")
+        rows.append(f"| {each.dataset} | {format_ratio(each.ratio)} | {each.choice} | {name} | {figures} |\n")
     judged = [each for each in observations if each.ratio is not None]
     worth = [each.accuracy[f"always {GRAPH}"] - each.accuracy[f"always {FEATURES}"] for each in judged]
     summary = _SUMMARY.format(
         gain=np.mean(list(gains.values())),
         worst=min(gains.values()),
-        worst_graph=_find_worst(gains),
+        worst_graph=find_worst(gains),
         gain_now=np.mean(list(now.values())),
         worst_now=min(now.values()),
-        worst_graph_now=_find_worst(now),
+        worst_graph_now=find_worst(now),
         auc=np.mean(list(auc.values())),
         auc_worst=min(auc.values()),
-        auc_graph=_find_worst(auc),
+        auc_graph=find_worst(auc),
         correlation=spearmanr([float(each.ratio or 0) for each in judged], worth).statistic,
         judged=len(judged),
         graphs=len(observations),
@@ -333,15 +365,23 @@ def _make_page(observations: Sequence[Observation]) -> str:
     return _INTRODUCTION.format(edges=MIN_EDGES) + "".join(rows) + summary + variants
 
 
-def _compare_with_floor(figures: Mapping[str, tuple[Mapping[str, float], str]]) -> dict[str, float]:
-    return {dataset: 100 * (values[name] - _best_floor(values)) for dataset, (values, name) in figures.items()}
+def format_ratio(ratio: float | None) -> str:
+    """Return a ratio as text."""
+    return "thin evidence" if ratio is None else f"{ratio:.2f}"
 
 
-def _best_floor(figures: Mapping[str, float]) -> float:
+def compare_with_floor(figures: Mapping[str, tuple[Mapping[str, float], str]]) -> dict[str, float]:
+    """Return by how many points a variant differs from the best floor, for figures and the name of a variant."""
+    return {dataset: 100 * (values[name] - best_floor(values)) for dataset, (values, name) in figures.items()}
+
+
+def best_floor(figures: Mapping[str, float]) -> float:
+    """Return the best figure of raw, smoothed and diffused features."""
     return max(figures[name] for name in FLOORS)
 
 
-def _find_worst(differences: Mapping[str, float]) -> str:
+def find_worst(differences: Mapping[str, float]) -> str:
+    """Return the name of the smallest difference."""
     return min(differences, key=lambda name: differences[name])
 
 
@@ -374,7 +414,7 @@ def plot_weights(path: Path, observations: Sequence[Observation]) -> Path:
     for place, (_, dataset) in zip(_spread([ratio for ratio, _ in judged], high), judged, strict=True):
         axes.text(place, 1.04, dataset, rotation=90, ha="center", va="bottom", fontsize=7)
     axes.set(xlim=(low, high), ylim=(0, 1.02), ylabel="weight of the output")
-    axes.set_xlabel("ratio: held-out features explained with edges, divided by those explained without", labelpad=14)
+    axes.set_xlabel("ratio: how informative edges are, compared with features", labelpad=14)
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure.subplots_adjust(top=0.76, bottom=0.16, left=0.07, right=0.87)
     return write_figure(figure, path)

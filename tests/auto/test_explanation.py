@@ -9,6 +9,7 @@ import pytest
 
 from graphprox import WriteError
 from graphprox.auto import explanation
+from graphprox.auto.criteria import Evidence
 from graphprox.auto.selection import RATIOS, Selection, select_outputs
 
 SCORES = {"own": 0.125, "graph": 0.25, "own and view": -0.031, "own and graph": 0.3}
@@ -18,7 +19,7 @@ SELECTIONS = {
     "features": Selection("features", SCORES, 0.5),
     "both": Selection("both", SCORES, 0.95),
     "infinite": Selection("graph", SCORES, np.inf),
-    "thin": select_outputs(dict.fromkeys(SCORES, 0.001)),
+    "thin": Selection("both", SCORES),
     "given": Selection("features", {}, given=True),
     "small": Selection("both", {}),
     "edges": Selection("edges", {}),
@@ -70,7 +71,14 @@ def test_kept_lists_every_output_with_its_weight(name):
 def test_what_is_found_is_a_sentence_about_edges():
     for choice in RATIOS:
         found = explain(SELECTIONS[choice], (2, 3), 1.0).splitlines()[0]
-        assert re.match(r"found: edges tell [\w ]+ about features [\w ]+: ", found), found
+        assert re.match(r"found: edges are [\w ]+ informative [\w ]+ features: ", found), found
+
+
+def test_meaning_of_the_scores_and_similar_nodes_are_named():
+    text = explain(Selection("graph", {"neighbors": 0.2}, 1.25, meaning="as similar"), (2, 3), 1.0)
+    assert "edges are more informative than features: neighbors 20.0 % as similar" in text
+    assert "averaged over similar nodes" in text
+    assert "averaged over similar nodes" not in explain(SELECTIONS["features"], (2, 3), 1.0)
 
 
 def test_choice_without_evidence_says_so():
@@ -95,8 +103,7 @@ def test_figure_is_png_or_svg(tmp_path):
 
 @pytest.mark.parametrize(("ratio", "left_out"), [(0.5, True), (0.88, True), (0.89, False), (0.91, False)])
 def test_edges_are_said_to_be_left_out_only_if_they_are(ratio, left_out):
-    scores = {"own": 1.0, "graph": ratio, "own and view": 1.0, "own and graph": 0.0}
-    selection = select_outputs(scores)
+    selection = select_outputs(Evidence(ratio))
     assert selection.choice == "features"
     assert ("edges are left out" in explain(selection, (2, 3), 1.0)) == left_out
     assert ("graph" in selection.weights) != left_out

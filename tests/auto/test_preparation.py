@@ -10,10 +10,13 @@ from sklearn.preprocessing import normalize
 
 from graphprox.auto.preparation import (
     FEW_NODES,
+    FEW_SHARPNESS,
     MAX_DENSITY,
+    MAX_SCALE,
     PRIOR_COUNT,
     SHARPNESS,
     Preparation,
+    choose_sharpness,
     column_weights,
     is_bag_of_words,
 )
@@ -38,12 +41,17 @@ def cosines(rows):
     return unit @ unit.T
 
 
-def prepare_exactly(x, weights=None, num_directions=None):
-    """Prepare features with a full singular value decomposition, in double precision."""
-    x = np.asarray(x, float)
-    rows = normalize(x if weights is None else np.log1p(x) * weights)
+def prepare_exactly(rows, num_directions=None):
+    """Reduce rows with a full singular value decomposition, in double precision."""
+    rows = normalize(np.asarray(rows, float))
     _, values, right = np.linalg.svd(rows, full_matrices=False)
-    return (rows @ right.T * (values / values[0]) ** (SHARPNESS - 1))[:, :num_directions]
+    return (rows @ right.T * (values / values[0]) ** (choose_sharpness(len(rows)) - 1))[:, :num_directions]
+
+
+def center(x):
+    """Return centered columns whose standard deviation is at most three times a typical one."""
+    x = np.asarray(x, float)
+    return (x - x.mean(0)) / np.maximum(x.std(0) / (MAX_SCALE * np.median(x.std(0))), 1)
 
 
 # -- weights of columns ---------------------------------------------------------------------------------------------
@@ -128,15 +136,48 @@ def test_words_are_weighted_and_sharpened_as_an_exact_decomposition_does():
     x = make_counts()
     preparation = Preparation.fit(x, random_state=0)
     assert preparation.weights == pytest.approx(column_weights(x))
-    expected = prepare_exactly(x, column_weights(x))
+    expected = prepare_exactly(np.log1p(x) * column_weights(x))
     np.testing.assert_allclose(cosines(preparation.transform(x)), cosines(expected), atol=1e-4)
 
 
-def test_other_features_are_sharpened_but_not_weighted():
-    x = make_dense()
+def test_other_sparse_features_are_sharpened_but_not_weighted():
+    x = make_counts() * np.float32(0.3)
     preparation = Preparation.fit(x, random_state=0)
-    assert preparation.weights is None
+    assert preparation.weights is preparation.center is None
     np.testing.assert_allclose(cosines(preparation.transform(x)), cosines(prepare_exactly(x)), atol=1e-4)
+
+
+def test_dense_features_are_centered_and_wide_columns_reduced():
+    x = make_dense() + np.arange(20)
+    x[:, 7] *= 1000
+    preparation = Preparation.fit(x, random_state=0)
+    np.testing.assert_allclose(cosines(preparation.transform(x)), cosines(prepare_exactly(center(x))), atol=1e-3)
+
+
+def test_column_of_another_scale_does_not_decide_alone():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(4), 50)
+    x = 2 * np.eye(4)[groups] + rng.normal(size=(200, 4))
+    income = np.column_stack([x, rng.normal(50_000, 9_000, 200)])
+    same = np.equal.outer(groups, groups)
+    gaps = []
+    for each in (x, income):
+        found = cosines(Preparation.fit(each.astype(np.float32), random_state=0).transform(each.astype(np.float32)))
+        gaps.append(found[same].mean() - found[~same].mean())
+    assert gaps[1] > 0.3 * gaps[0] > 0.1
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_constant_columns_are_no_error(form):
+    x = np.ones((30, 4), np.float32)
+    assert not Preparation.fit(form(x), random_state=0).transform(form(x)).any()
+    x[:, 0] = np.arange(1, 31)
+    assert np.isfinite(Preparation.fit(form(x), random_state=0).transform(form(x))).all()
+
+
+def test_features_are_sharpened_more_in_a_small_graph():
+    assert choose_sharpness(0) == FEW_SHARPNESS > choose_sharpness(100) > choose_sharpness(10**9) > SHARPNESS - 1e-9
+    assert choose_sharpness(FEW_NODES) == (SHARPNESS + FEW_SHARPNESS) / 2
 
 
 def test_leading_directions_are_those_of_an_exact_decomposition():
@@ -144,7 +185,7 @@ def test_leading_directions_are_those_of_an_exact_decomposition():
     x = rng.normal(size=(300, 6)) @ rng.normal(size=(6, 40)) + 0.02 * rng.normal(size=(300, 40))
     found = Preparation.fit(x.astype(np.float32), random_state=0, max_directions=6)
     assert found.directions.shape == (40, 6)
-    expected = prepare_exactly(x, num_directions=6)
+    expected = prepare_exactly(center(x), num_directions=6)
     np.testing.assert_allclose(cosines(found.transform(x.astype(np.float32))), cosines(expected), atol=1e-3)
 
 
@@ -178,7 +219,7 @@ def test_transform_treats_rows_independently_and_gives_unit_rows(make):
 
 
 def test_length_of_rows_does_not_matter():
-    x = make_dense()
+    x = make_counts() * np.float32(0.3)
     scaled = x * np.geomspace(1e-3, 1e3, len(x)).astype(np.float32)[:, None]
     one, other = (Preparation.fit(each, random_state=0).transform(each) for each in (x, scaled))
     np.testing.assert_allclose(one, other, atol=1e-4)

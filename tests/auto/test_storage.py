@@ -9,7 +9,7 @@ import pytest
 
 from auto.topic_graphs import block_model, topic_graph
 from graphprox import FGCL, AutoEmbedder, Graph, ParameterError, ReadError, StructuralFeaturesWarning, synthetic
-from graphprox.auto.combination import Combination
+from graphprox.auto.combination import Combination, Mixture
 from graphprox.auto.selection import Selection
 from graphprox.auto.storage import load_fitted, save_fitted
 from graphprox.io.model_files import ABOUT, ARRAYS
@@ -91,9 +91,8 @@ def fitted_parts(folder, selection):
     embedder = AutoEmbedder(n_components=4, keep="graph").fit(synthetic(nodes=140))
     embedder.selection_ = selection
     graph = synthetic(nodes=140)
-    embedder.combination_ = Combination.fit(
-        embedder._outputs(graph, selection.weights), selection.weights, n_components=4
-    )
+    outputs, _ = embedder._outputs(graph, selection.weights)
+    embedder.combination_ = Combination.fit(outputs, selection.mixture, n_components=4)
     embedder.save(folder)
     return load_fitted(folder)
 
@@ -126,9 +125,11 @@ def test_recorded_weights_are_used_even_if_this_version_has_others(tmp_path):
     graph = synthetic(nodes=140)
     fitted = AutoEmbedder(n_components=4, keep="features").fit(graph)
     weights = {"own": 1.0, "view": 0.9}
-    fitted.combination_ = Combination.fit(fitted._outputs(graph, weights), weights, n_components=4)
+    outputs, _ = fitted._outputs(graph, weights)
+    fitted.combination_ = Combination.fit(outputs, Mixture(weights, similar=0.25), n_components=4)
     fitted.save(tmp_path)
     assert load_fitted(tmp_path).combination.weights == {"own": 1.0, "view": 0.9}
+    assert load_fitted(tmp_path).combination.similar == 0.25
     assert np.array_equal(AutoEmbedder.load(tmp_path).transform(graph), fitted.transform(graph))
 
 

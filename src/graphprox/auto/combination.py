@@ -1,4 +1,9 @@
-"""Combination of outputs: centered unit rows side by side, reduced to the size of the embedding."""
+"""Combination of outputs: centered unit rows side by side, reduced to the size of the embedding.
+
+Two things can be added to the result. Nodes that are similar by all outputs together are averaged with each other: what
+they agree on is more reliable than what one of them says. And one column stands for the number of neighbors, so that
+nodes with many of them have larger products with each other: they are more likely to be connected.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,35 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.preprocessing import normalize
 
-from graphprox._utils.arrays import FloatArray
+from graphprox._utils.arrays import FloatArray, IntArray
+from graphprox.auto.spreading import diffuse_rows, similar_edges
 
 MIN_LENGTH = 1e-5  # of a centered row, in single precision
+MIN_COMPONENTS = 16  # of a result with a column for the number of neighbors, which takes the place of a direction
+ALPHA, HOPS = 0.15, 5  # diffusion over similar nodes
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """How outputs are mixed.
+
+    Parameters
+    ----------
+    weights : mapping of str to float
+        Weight of each output that is kept.
+    sharpness : float, default=1.0
+        Exponent of the singular values of the outputs side by side. Above 1, directions that many outputs agree on
+        count more.
+    similar : float, default=0.0
+        Weight of the most similar nodes: how much of their vectors is added to that of a node.
+    popularity : float, default=0.0
+        Size of the column that says how many neighbors a node has, relative to the length of a row.
+    """
+
+    weights: Mapping[str, float]
+    sharpness: float = 1.0
+    similar: float = 0.0
+    popularity: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,51 +55,94 @@ class Combination:
         Weight of each output that is kept.
     means : mapping of str to ndarray
         Mean row of each output.
-    projection : ndarray of shape (num_channels, n_components)
+    projection : ndarray of shape (num_channels, num_directions)
         Leading principal directions of the outputs side by side.
+    similar : float, default=0.0
+        Weight of the most similar nodes.
+    popularity : float, default=0.0
+        Factor of the logarithm of the number of neighbors, which is the last column; without it if zero.
+    random_state : int, default=0
+        Random seed of ties between similar nodes.
 
     Examples
     --------
     >>> outputs = {"own": np.eye(4, dtype=np.float32)}
-    >>> Combination.fit(outputs, {"own": 1.0}, n_components=2).transform(outputs).shape
+    >>> Combination.fit(outputs, Mixture({"own": 1.0}), n_components=2).transform(outputs).shape
     (4, 2)
     """
 
     weights: Mapping[str, float]
     means: Mapping[str, FloatArray]
     projection: FloatArray
+    similar: float = 0.0
+    popularity: float = 0.0
+    random_state: int = 0
 
     @classmethod
     def fit(
         cls,
         outputs: Mapping[str, FloatArray],
-        weights: Mapping[str, float],
+        mixture: Mixture,
         *,
         n_components: int,
-        sharpness: float = 1.0,
+        num_neighbors: IntArray | None = None,
+        random_state: int = 0,
     ) -> Combination:
         """Compute means and principal directions of some outputs of a graph.
 
         Parameters
         ----------
         outputs : mapping of str to ndarray of shape (num_nodes, channels)
-        weights : mapping of str to float
-            Weight of each output that is kept.
+        mixture : Mixture
         n_components : int
             Size of the result. Beyond the number of channels, it is filled with zeros.
-        sharpness : float, default=1.0
-            Exponent of the singular values of the result. Above 1, directions that many outputs agree on count more.
+        num_neighbors : ndarray of shape (num_nodes,), optional
+            Number of neighbors of each node. Without it, or in a small result, there is no column for it.
+        random_state : int, default=0
 
         Returns
         -------
         Combination
         """
+        weights = mixture.weights
         means = {name: normalize(outputs[name]).mean(axis=0, dtype=np.float64).astype(np.float32) for name in weights}
         blocks = cls(weights, means, np.empty((0, 0), np.float32))._blocks(outputs)
-        return cls(weights, means, principal_directions(blocks, n_components, sharpness=sharpness))
+        popularity = 0.0
+        if num_neighbors is not None and num_neighbors.any() and n_components >= MIN_COMPONENTS:
+            popularity = mixture.popularity / float(np.log1p(num_neighbors.max()))
+        directions = principal_directions(blocks, n_components - (popularity > 0), sharpness=mixture.sharpness)
+        return cls(weights, means, directions, mixture.similar, popularity, random_state)
 
-    def transform(self, outputs: Mapping[str, FloatArray]) -> FloatArray:
+    @property
+    def n_components(self) -> int:
+        """Size of the result."""
+        return int(self.projection.shape[1]) + (self.popularity > 0)
+
+    def transform(self, outputs: Mapping[str, FloatArray], num_neighbors: IntArray | None = None) -> FloatArray:
         """Return the vectors of a graph from its outputs.
+
+        Parameters
+        ----------
+        outputs : mapping of str to ndarray of shape (num_nodes, channels)
+        num_neighbors : ndarray of shape (num_nodes,), optional
+            Number of neighbors of each node; required if one of the columns stands for it.
+
+        Returns
+        -------
+        ndarray of shape (num_nodes, n_components)
+            Rows of unit length without the column for the number of neighbors; zero where no output says anything.
+        """
+        vectors: FloatArray = normalize(self.project(outputs), copy=False)
+        if self.similar > 0 and len(vectors) > 1:
+            edges = similar_edges(vectors, random_state=self.random_state)
+            vectors = normalize(vectors + self.similar * normalize(diffuse_rows(edges, vectors, ALPHA, HOPS)))
+        if self.popularity > 0 and num_neighbors is not None:
+            column = self.popularity * np.log1p(num_neighbors).astype(np.float32)
+            vectors = np.concatenate([vectors, column[:, None]], axis=1)
+        return vectors
+
+    def project(self, outputs: Mapping[str, FloatArray]) -> FloatArray:
+        """Return the outputs side by side in their principal directions.
 
         Parameters
         ----------
@@ -76,7 +150,7 @@ class Combination:
 
         Returns
         -------
-        ndarray of shape (num_nodes, n_components)
+        ndarray of shape (num_nodes, num_directions)
         """
         blocks = self._blocks(outputs)
         parts = np.split(self.projection, np.cumsum([block.shape[1] for block in blocks])[:-1])

@@ -10,10 +10,10 @@ from graphprox.auto.outputs import OUTPUTS
 from graphprox.auto.selection import BALANCED, BOTH, EDGES, FEATURES, GRAPH, Selection
 
 _EDGES = {
-    GRAPH: "edges tell more about features than features themselves",
-    BALANCED: "edges tell about as much about features as features themselves",
-    BOTH: "edges tell a little less about features than features themselves",
-    FEATURES: "edges tell less about features than features themselves",
+    GRAPH: "edges are more informative than features",
+    BALANCED: "edges are about as informative as features",
+    BOTH: "edges are a little less informative than features",
+    FEATURES: "edges are less informative than features",
 }
 _KEPT = {
     GRAPH: "mostly what is spread over edges",
@@ -58,6 +58,8 @@ def explain(
     listed = ", ".join(f"{name} {weight:.1f}" for name, weight in _by_weight(weights))
     uses_edges = not all(name in OUTPUTS and OUTPUTS[name].weights.features for name in weights)
     kept = _KEPT[selection.choice] if uses_edges else "features of the node and of similar nodes; edges are left out"
+    if selection.mixture.similar > 0:
+        kept += ", averaged over similar nodes"
     return "\n".join(
         (
             f"found: {_describe_evidence(selection)}",
@@ -76,8 +78,8 @@ def _describe_evidence(selection: Selection) -> str:
         return "nothing was compared, as the graph has too few nodes or features"
     scores = ", ".join(f"{name} {100 * value:.1f} %" for name, value in selection.scores.items())
     if selection.ratio is None:
-        return f"features cannot judge, as nothing predicts held-out ones: {scores} of them explained"
-    return f"{_EDGES[selection.choice]}: {scores} of held-out features explained"
+        return f"features cannot judge edges: {scores} {selection.meaning}"
+    return f"{_EDGES[selection.choice]}: {scores} {selection.meaning}"
 
 
 def _by_weight(weights: Mapping[str, float]) -> list[tuple[str, float]]:
@@ -85,7 +87,7 @@ def _by_weight(weights: Mapping[str, float]) -> list[tuple[str, float]]:
 
 
 def plot_selection(path: str | Path, selection: Selection, weights: Mapping[str, float]) -> Path:
-    """Draw what each candidate explains of held-out features, and the weights of the outputs that were kept.
+    """Draw the scores that the choice was made by, and the weights of the outputs that were kept.
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ def plot_selection(path: str | Path, selection: Selection, weights: Mapping[str,
     left, right = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
     names, values = list(selection.scores), [100 * each for each in selection.scores.values()]
     left.barh(names[::-1], values[::-1])
-    left.set_xlabel("held-out features explained, R² in percent")
+    left.set_xlabel(f"percent {selection.meaning}" if names else "")
     left.set_title("found" if names else "nothing was compared")
     if selection.ratio is not None:
         left.set_title(f"found: ratio {selection.ratio:.2f}")

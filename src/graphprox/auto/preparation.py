@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
@@ -18,10 +19,13 @@ from graphprox._utils.arrays import Features, FloatArray
 from graphprox.graph.structural import count_nonzero_rows
 
 MAX_DIRECTIONS = 256
-SHARPNESS = 1.5  # exponent of the singular values; 1 keeps the features as they are
+SHARPNESS = 1.5  # exponent of the singular values in a large graph; 1 keeps the features as they are
+FEW_SHARPNESS = 2.0  # in a small one, where fewer directions can be trusted
 PRIOR_COUNT = 20  # nodes added to all counts, so that a word of two nodes of two hundred is not taken for a rare one
-FEW_NODES = 300  # of which half of the evidence for a weight is believed
+FEW_NODES = 300  # of which half of the evidence is believed
 MAX_DENSITY = 0.25  # of a matrix that is taken for a bag of words
+MIN_DENSITY = 0.5  # of a matrix whose columns are centered
+MAX_SCALE = 3.0  # standard deviation of a dense column, relative to that of a typical one
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +35,10 @@ class Preparation:
     Parameters
     ----------
     weights : ndarray of shape (num_features,) or None
-        Weight of each column, if the matrix is a bag of words.
+        Weight of each column: its inverse document frequency in a bag of words, what reduces wide columns of a dense
+        matrix, None in any other.
+    center : ndarray of shape (num_features,) or None
+        Mean of each column of a dense matrix.
     directions : ndarray of shape (num_features, num_directions)
         Leading right singular vectors, each times a power of its singular value.
     counted : bool
@@ -48,6 +55,7 @@ class Preparation:
     """
 
     weights: FloatArray | None
+    center: FloatArray | None
     directions: FloatArray
     counted: bool
     typical_size: float
@@ -59,7 +67,7 @@ class Preparation:
         *,
         random_state: int,
         max_directions: int = MAX_DIRECTIONS,
-        sharpness: float = SHARPNESS,
+        sharpness: float | None = None,
         weighted: bool = True,
     ) -> Preparation:
         """Compute weights and directions.
@@ -71,8 +79,8 @@ class Preparation:
             Random seed of the singular vectors, which are computed by the algorithm of Halko et al.
         max_directions : int, default=256
             Largest number of directions.
-        sharpness : float, default=1.5
-            Exponent of the singular values; 1 keeps the features as they are.
+        sharpness : float or None, default=None
+            Exponent of the singular values; 1 keeps the features as they are. None for `choose_sharpness`.
         weighted : bool, default=True
             Whether columns of a bag of words are weighted.
 
@@ -80,16 +88,21 @@ class Preparation:
         -------
         Preparation
         """
-        weights = column_weights(x) if weighted and is_bag_of_words(x) else None
-        rows = _to_rows(x, weights)
+        weights, center = None, None
+        if weighted and is_bag_of_words(x):
+            weights = column_weights(x)
+        elif is_dense(x):
+            weights, center = limit_scales(x)
+        rows = _to_rows(x, weights, center)
         _, values, right = randomized_svd(
             rows, min(max_directions, *rows.shape), n_iter=4, random_state=random_state % 2**32, flip_sign=True
         )
-        scale = (values / max(values[0], np.finfo(np.float32).tiny)) ** (sharpness - 1)
+        exponent = choose_sharpness(x.shape[0]) if sharpness is None else sharpness
+        scale = (values / max(values[0], np.finfo(np.float32).tiny)) ** (exponent - 1)
         counted = _density(x) <= MAX_DENSITY
         sizes = _row_sizes(x, counted=counted)
         typical = float(np.median(sizes[sizes > 0])) if sizes.any() else 1.0
-        return cls(weights, np.ascontiguousarray(right.T * scale, dtype=np.float32), counted, typical)
+        return cls(weights, center, np.ascontiguousarray(right.T * scale, dtype=np.float32), counted, typical)
 
     def transform(self, x: Features) -> FloatArray:
         """Project a matrix with the same columns.
@@ -103,7 +116,8 @@ class Preparation:
         ndarray of shape (num_nodes, num_directions)
             Rows have unit length, or are zero where a node has no features.
         """
-        rows: FloatArray = normalize(np.asarray(_to_rows(x, self.weights) @ self.directions, dtype=np.float32))
+        projected = _to_rows(x, self.weights, self.center) @ self.directions
+        rows: FloatArray = normalize(np.asarray(projected, dtype=np.float32))
         return rows
 
     def relative_sizes(self, x: Features) -> FloatArray:
@@ -125,6 +139,44 @@ class Preparation:
         array([1. , 0.2, 1. ], dtype=float32)
         """
         return _row_sizes(x, counted=self.counted) / self.typical_size
+
+
+def choose_sharpness(num_nodes: int) -> float:
+    """Return the exponent of the singular values: 1.5 in a large graph, up to 2 in a small one.
+
+    Parameters
+    ----------
+    num_nodes : int
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> choose_sharpness(300), round(choose_sharpness(100_000), 2)
+    (1.75, 1.5)
+    """
+    return SHARPNESS + (FEW_SHARPNESS - SHARPNESS) * FEW_NODES / (num_nodes + FEW_NODES)
+
+
+def is_dense(x: Features) -> bool:
+    """Return whether most entries of a matrix are nonzero, whatever its format.
+
+    Parameters
+    ----------
+    x : ndarray or csr_array of shape (num_nodes, num_features)
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_dense(np.ones((2, 2))), is_dense(np.eye(2))
+    (True, False)
+    """
+    return _density(x) > MIN_DENSITY
 
 
 def is_bag_of_words(x: Features) -> bool:
@@ -169,10 +221,41 @@ def column_weights(x: Features) -> FloatArray:
     return rarity ** np.float32(num_nodes / (num_nodes + FEW_NODES))
 
 
+def limit_scales(x: Features) -> tuple[FloatArray, FloatArray]:
+    """Return what makes the columns of a dense matrix comparable: factors that reduce wide columns, and means.
+
+    A column that is much wider than most, such as an income beside shares, would decide all similarities alone. Other
+    differences of scale are kept: in learned vectors and principal components, narrow columns are noise.
+
+    Parameters
+    ----------
+    x : ndarray or csr_array of shape (num_nodes, num_features)
+
+    Returns
+    -------
+    tuple of two ndarrays of shape (num_features,)
+        A standard deviation above three times the median is reduced to that.
+
+    Examples
+    --------
+    >>> limit_scales(np.array([[0.0, 1.0, 7000.0], [1.0, 3.0, 1000.0], [2.0, 2.0, 4000.0]]))
+    (array([1.   , 1.   , 0.001], dtype=float32), array([1.e+00, 2.e+00, 4.e+03], dtype=float32))
+    """
+    dense = _to_dense(x)
+    deviation = dense.std(axis=0)
+    limit = MAX_SCALE * float(np.median(deviation[deviation > 0])) if deviation.any() else 0.0
+    factors = np.divide(limit, deviation, where=deviation > limit, out=np.ones_like(deviation))
+    return factors.astype(np.float32), dense.mean(axis=0).astype(np.float32)
+
+
 def _density(x: Features) -> float:
     """Return the share of nonzero entries."""
     values = x.data if isinstance(x, sp.csr_array) else x
     return float(np.count_nonzero(values) / max(np.prod(x.shape, dtype=float), 1.0))
+
+
+def _to_dense(x: Features) -> NDArray[np.float64]:
+    return np.asarray(x if isinstance(x, np.ndarray) else x.toarray(), dtype=np.float64)
 
 
 def _row_sizes(x: Features, *, counted: bool) -> FloatArray:
@@ -181,9 +264,13 @@ def _row_sizes(x: Features, *, counted: bool) -> FloatArray:
     return np.asarray(sizes, dtype=np.float64).ravel().astype(np.float32)
 
 
-def _to_rows(x: Features, weights: FloatArray | None) -> Features:
-    """Return unit rows; those of a bag of words are weighted logarithms of its counts."""
-    if weights is not None:
+def _to_rows(x: Features, weights: FloatArray | None, center: FloatArray | None = None) -> Features:
+    """Return unit rows; those of a bag of words are weighted logarithms of its counts, dense ones are centered."""
+    if center is not None and weights is not None:
+        dense = _to_dense(x)
+        # A node without any features stays one, rather than becoming the opposite of the mean.
+        x = np.where(dense.any(axis=1, keepdims=True), (dense - center) * weights, 0).astype(np.float32)
+    elif weights is not None:
         x = np.log1p(x) * weights if isinstance(x, np.ndarray) else sp.csr_array(x.log1p() @ sp.diags_array(weights))
     # In single precision, squares of very small or very large numbers are zero or infinite.
     rows: Features = normalize(x.astype(np.float64)).astype(np.float32)

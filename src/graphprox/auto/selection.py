@@ -13,25 +13,19 @@ from types import MappingProxyType
 
 import numpy as np
 
+from graphprox.auto.combination import Mixture
+from graphprox.auto.criteria import Evidence
 from graphprox.auto.outputs import OUTPUTS
-
-# Combinations of outputs that a criterion scores.
-CANDIDATES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "own": ("own",),
-        "graph": ("graph",),
-        "own and view": ("own", "view"),
-        "own and graph": ("own", "graph", "neighbors"),
-    }
-)
 
 FEATURES, BOTH, BALANCED, GRAPH, EDGES = "features", "both", "balanced", "graph", "edges"
 # Ratio for which the weights of each choice are meant.
 RATIOS: Mapping[str, float] = MappingProxyType({FEATURES: 0.88, BOTH: 0.95, BALANCED: 1.0, GRAPH: 1.25})
 # Exponent of the singular values of the result: where edges tell more than features, neighbors agree, and what few
 # nodes share is noise.
-SHARPNESS: Mapping[str, float] = MappingProxyType({FEATURES: 1.0, BOTH: 1.0, BALANCED: 1.0, GRAPH: 1.2, EDGES: 1.0})
-MIN_SCORE = 0.01  # an R² below it is no evidence
+SHARPNESS: Mapping[str, float] = MappingProxyType({FEATURES: 1.0, BOTH: 1.0, BALANCED: 1.0, GRAPH: 1.35, EDGES: 1.0})
+# Weight of the most similar nodes, for the same reason.
+SIMILAR: Mapping[str, float] = MappingProxyType({FEATURES: 0.0, BOTH: 0.0, BALANCED: 0.2, GRAPH: 0.5, EDGES: 0.0})
+POPULARITY = 0.6  # size of the column for the number of neighbors, at the largest, relative to the length of a row
 
 
 @dataclass(frozen=True)
@@ -43,17 +37,18 @@ class Selection:
     choice : {"graph", "balanced", "both", "features", "edges"}
         The nearest of the ratios that weights are meant for; *edges* in a graph without features.
     scores : mapping of str to float
-        Score of each candidate; empty if none was computed.
+        What the choice was made by; empty if nothing was computed.
     ratio : float or None
-        What edges explain of held-out features, divided by what the node's own features explain. None if it is not
-        known: weights are then those of the choice.
+        How informative edges are, compared with features. None if it is not known: weights are then those of the
+        choice.
     given : bool, default=False
         Whether the choice was given rather than made.
+    meaning : str, default=""
+        What the scores are shares of.
 
     Examples
     --------
-    >>> scores = {"own": 0.1, "graph": 0.2, "own and view": 0.1, "own and graph": 0.2}
-    >>> select_outputs(scores).choice
+    >>> select_outputs(Evidence(ratio=2.0)).choice
     'graph'
     """
 
@@ -61,6 +56,7 @@ class Selection:
     scores: Mapping[str, float]
     ratio: float | None = None
     given: bool = False
+    meaning: str = ""
 
     def __post_init__(self) -> None:
         if self.choice not in (*RATIOS, EDGES):
@@ -73,9 +69,9 @@ class Selection:
         return {name: weight for name, weight in weights.items() if weight > 0}
 
     @property
-    def sharpness(self) -> float:
-        """Exponent of the singular values of the result."""
-        return self._interpolate(SHARPNESS)
+    def mixture(self) -> Mixture:
+        """How the outputs that are kept are mixed."""
+        return Mixture(self.weights, self._interpolate(SHARPNESS), self._interpolate(SIMILAR), POPULARITY)
 
     def _interpolate(self, values: Mapping[str, float]) -> float:
         return values[self.choice] if self.ratio is None else interpolate(values, self.ratio)
@@ -104,29 +100,17 @@ def interpolate(values: Mapping[str, float], ratio: float, ratios: Mapping[str, 
     return float(np.interp(ratio, list(ratios.values()), [values[name] for name in ratios]))
 
 
-def select_outputs(scores: Mapping[str, float]) -> Selection:
-    """Weight outputs by the scores of the candidates.
-
-    Edges are useful if diffusion predicts held-out features as well as the node's own features do, or if adding edges
-    to own features predicts them as well as adding nodes with similar features does. The second alone is not enough for
-    an embedding that is mostly diffusion: neighbors may be unlike the node in a way that tells what it is.
+def select_outputs(evidence: Evidence) -> Selection:
+    """Choose weights by what a criterion found.
 
     Parameters
     ----------
-    scores : mapping of str to float
-        Score of each of ``CANDIDATES``; may be empty.
+    evidence : Evidence
 
     Returns
     -------
     Selection
     """
-    if not scores or max(scores.values()) < MIN_SCORE:
-        return Selection(BOTH, scores)
-    in_place = _divide(scores["graph"], scores["own"])
-    in_addition = _divide(scores["own and graph"], scores["own and view"])
-    ratio = max(in_place, min(in_addition, RATIOS[BALANCED]))
-    return Selection(min(RATIOS, key=lambda choice: abs(RATIOS[choice] - ratio)), scores, ratio)
-
-
-def _divide(with_edges: float, without: float) -> float:
-    return max(with_edges, 0.0) / max(without, MIN_SCORE)  # less is no evidence, and would make any ratio large
+    ratio = evidence.ratio
+    choice = BOTH if ratio is None else min(RATIOS, key=lambda each: abs(RATIOS[each] - ratio))
+    return Selection(choice, evidence.scores, ratio, meaning=evidence.meaning)

@@ -36,8 +36,9 @@ from graphprox.io.verified import (
     read_with_checksum,
 )
 
-FORMAT = 1
+FORMAT = 2
 _MEAN = "combination.mean."  # and the name of an output
+_NUMBERS = ("similar", "popularity")  # of a combination
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ def save_fitted(folder: str | Path, parts: FittedParts) -> None:
         **asdict(parts.facts),
         "selection": {each.name: _to_plain(getattr(parts.selection, each.name)) for each in fields(Selection)},
         "weights": dict(parts.combination.weights),
+        **{name: getattr(parts.combination, name) for name in _NUMBERS},
         "versions": library_versions("torch", "numpy", "scipy", "scikit-learn", "safetensors"),
     }
     paths = folder / ARRAYS, folder / ABOUT
@@ -157,12 +159,13 @@ def _to_parts(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> F
     if unknown := [name for name in weights if name not in OUTPUTS]:
         raise ValueError(f"{unknown[0]!r} is no registered output")
     means = {name: arrays[f"{_MEAN}{name}"] for name in weights}
+    numbers = {name: float(about[name]) for name in _NUMBERS}
     return FittedParts(
         replace(facts, shape=(num_nodes, n_components)),
         selection,
         _to_preparation(arrays, "preparation."),
         _to_positions(arrays),
-        Combination(weights, means, arrays["combination.projection"]),
+        Combination(weights, means, arrays["combination.projection"], **numbers, random_state=facts.random_state),
     )
 
 
@@ -183,16 +186,18 @@ def _to_arrays(parts: FittedParts) -> dict[str, NDArray[Any]]:
 def _from_preparation(preparation: Preparation | None, prefix: str) -> dict[str, NDArray[Any]]:
     if preparation is None:
         return {}
-    weights = {} if preparation.weights is None else {f"{prefix}weights": preparation.weights}
+    given = {"weights": preparation.weights, "center": preparation.center}
+    columns = {f"{prefix}{name}": each for name, each in given.items() if each is not None}
     size = np.array([preparation.counted, preparation.typical_size])
-    return {**weights, f"{prefix}directions": preparation.directions, f"{prefix}size": size}
+    return {**columns, f"{prefix}directions": preparation.directions, f"{prefix}size": size}
 
 
 def _to_preparation(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Preparation | None:
     if f"{prefix}directions" not in arrays:
         return None
     counted, typical = arrays[f"{prefix}size"].tolist()
-    return Preparation(arrays.get(f"{prefix}weights"), arrays[f"{prefix}directions"], bool(counted), typical)
+    weights, center = arrays.get(f"{prefix}weights"), arrays.get(f"{prefix}center")
+    return Preparation(weights, center, arrays[f"{prefix}directions"], bool(counted), typical)
 
 
 def _to_positions(arrays: Mapping[str, NDArray[Any]]) -> Positions | None:

@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from graphprox._utils.arrays import Features, FloatArray, MatrixLike
+from graphprox._utils.arrays import Features, FloatArray, IntArray, MatrixLike
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import Progress
 from graphprox.auto.combination import Combination
@@ -20,7 +20,7 @@ from graphprox.auto.explanation import explain
 from graphprox.auto.outputs import OUTPUTS, PreparedGraph
 from graphprox.auto.positions import Positions
 from graphprox.auto.preparation import Preparation
-from graphprox.auto.selection import CANDIDATES, EDGES, GRAPH, RATIOS, Selection, select_outputs
+from graphprox.auto.selection import EDGES, GRAPH, RATIOS, Selection, select_outputs
 from graphprox.auto.storage import Facts, FittedParts, load_fitted, save_fitted
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.graph.graph import Graph
@@ -52,8 +52,9 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
     Features are weighted, reduced to their leading singular directions, and seen in several ways: as they are, spread
     along edges by personalized PageRank, averaged over neighbors, spread over nodes with similar features. To these
     come who is connected with whom, the degrees around a node, and how many features it has. How much each of them
-    counts is decided by the graph itself: an embedding of one half of the features must predict the other half.
-    Nothing is trained, and nothing has to be tuned.
+    counts is decided by the graph itself: an embedding of one half of the features must predict the other half, or,
+    where features are dense, neighbors must be more similar than nodes two steps apart. Nothing is trained, and nothing
+    has to be tuned.
 
     A graph without features is described by who is connected with whom and by degrees.
 
@@ -64,8 +65,8 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
     keep : {"auto", "features", "both", "balanced", "graph"}, default="auto"
         What the embedding is made of: features without edges, mostly features, as much of what is spread over edges,
         or mostly that. ``"auto"`` leaves it to the criterion.
-    criterion : str, default="held-out-features"
-        How the choice is made.
+    criterion : {"by-density", "held-out-features", "neighbor-similarity"}, default="by-density"
+        How the choice is made; the first takes the second for sparse features and the third for dense ones.
     preset : str, default="auto"
         Has no effect: there are no presets.
     random_state : int, RandomState, Generator or None, default=0
@@ -87,7 +88,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
     >>> from graphprox import synthetic
     >>> embedder = AutoEmbedder(n_components=32).fit(synthetic(nodes=420))
     >>> embedder.vectors_.shape, embedder.selection_.choice
-    ((420, 32), 'features')
+    ((420, 32), 'balanced')
     """
 
     info = MethodInfo(
@@ -101,7 +102,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
 
     n_components: int = parameter(256, min=1)
     keep: str = parameter(CHOOSE, choices=(CHOOSE, *RATIOS))
-    criterion: str = parameter("held-out-features", choices=CRITERIA)
+    criterion: str = parameter("by-density", choices=CRITERIA)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         start = time.perf_counter()
@@ -114,22 +115,23 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         self.positions_ = None
         if POSITIONS in weights:
             self.positions_ = Positions.fit(graph, has_features=has_features, random_state=seed)
-        outputs = self._outputs(graph, weights)
+        outputs, num_neighbors = self._outputs(graph, weights)
         report("embedding", 1, 2)
         self.combination_ = Combination.fit(
             outputs,
-            weights,
+            self.selection_.mixture,
             n_components=self.n_components,
-            sharpness=self.selection_.sharpness,
+            num_neighbors=num_neighbors,
+            random_state=seed,
         )
-        vectors = self.combination_.transform(outputs)
+        vectors = self.combination_.transform(outputs, num_neighbors)
         report("embedding", 2, 2)
         self.seconds_ = time.perf_counter() - start
         self._shape, self._peak_memory = vectors.shape, peak_memory()
         return vectors
 
     def _transform(self, graph: Graph) -> FloatArray:
-        return self.combination_.transform(self._outputs(graph, self.combination_.weights))
+        return self.combination_.transform(*self._outputs(graph, self.combination_.weights))
 
     @property
     def explanation_(self) -> str:
@@ -138,7 +140,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.combination_.projection.shape[1])
+        return self.combination_.n_components
 
     def __sklearn_is_fitted__(self) -> bool:
         return "combination_" in vars(self)
@@ -153,11 +155,12 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
             return Selection(EDGES, {}, given=self.keep != CHOOSE)
         if self.keep != CHOOSE:
             return Selection(self.keep, {}, given=True)
-        return select_outputs(CRITERIA[self.criterion](graph, CANDIDATES, seed, progress))
+        return select_outputs(CRITERIA[self.criterion](graph, seed, progress))
 
-    def _outputs(self, graph: Graph, names: Iterable[str]) -> dict[str, FloatArray]:
+    def _outputs(self, graph: Graph, names: Iterable[str]) -> tuple[dict[str, FloatArray], IntArray]:
+        """Return the outputs of a graph, and the number of neighbors of each node."""
         prepared = PreparedGraph.of(graph, self.preparation_, self.positions_, random_state=self._seed)
-        return {name: OUTPUTS[name](prepared) for name in names}
+        return {name: OUTPUTS[name](prepared) for name in names}, prepared.num_neighbors
 
     # -- graphs without features --------------------------------------------------------------------------------------
 

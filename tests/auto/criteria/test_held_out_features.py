@@ -9,19 +9,70 @@ from sklearn.linear_model import Ridge
 from auto.topic_graphs import rewire, topic_graph
 from graphprox import Graph, synthetic
 from graphprox.auto.criteria.held_out_features import (
+    CANDIDATES,
     MIN_FEATURES,
     MIN_NODES,
+    MIN_SCORE,
     PENALTIES,
     TEST_NODES,
     TRAIN_NODES,
     _score,
+    compare_scores,
     held_out_features,
+    score_candidates,
 )
-from graphprox.auto.selection import CANDIDATES
+from graphprox.auto.outputs import OUTPUTS
 
 
-def judge(graph, seed=0, candidates=CANDIDATES):
-    return held_out_features(graph, candidates, seed, lambda *_: None)
+def judge(graph, seed=0):
+    return score_candidates(graph, seed, lambda *_: None)
+
+
+def scores(own, graph, view, both):
+    return {"own": own, "graph": graph, "own and view": view, "own and graph": both}
+
+
+# -- the ratio ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "ratio"),
+    [
+        (scores(0.1, 0.2, 0.1, 0.2), 2),
+        (scores(0.1, 0.05, 0.1, 0.12), 1),  # edges help beside own features, but not in place of them
+        (scores(0.1, 0.12, 0.1, 0.05), 1.2),
+        (scores(0.1, 0.1, 0.2, 0.1), 1),  # or in place of them
+        (scores(0.2, 0.1, 0.2, 0.1), 0.5),
+        (scores(0.2, 0.1, 0.2, 0.19), 0.95),
+        (scores(0.2, -0.4, 0.3, -0.1), 0),  # edges predict nothing
+        (scores(-0.1, 0.2, -0.05, 0.1), 0.2 / MIN_SCORE),  # features predict nothing
+        (scores(-0.01, -0.05, 0.02, -0.01), 0),  # own features predict beside similar nodes alone
+        (scores(MIN_SCORE, 0.0, MIN_SCORE, 0.0), 0),  # one score is enough evidence
+    ],
+)
+def test_ratio_is_the_larger_of_two(given, ratio):
+    assert compare_scores(given) == pytest.approx(ratio)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        scores(0.0, 0.0, 0.0, 0.0),
+        scores(-0.5, -0.1, -0.2, -0.3),
+        scores(MIN_SCORE / 2, MIN_SCORE * 0.99, 0.0, 0.001),
+    ],
+)
+def test_there_is_no_ratio_where_the_evidence_is_thin(given):
+    assert compare_scores(given) is None
+
+
+def test_evidence_is_made_of_scores_and_ratio():
+    graph = topic_graph(nodes=150)
+    found = held_out_features(graph, 0, lambda *_: None)
+    assert found.scores == judge(graph)
+    assert found.ratio == compare_scores(found.scores)
+    assert {name for names in CANDIDATES.values() for name in names} <= set(OUTPUTS)
 
 
 # -- the score of one split -----------------------------------------------------------------------------------------
@@ -100,13 +151,6 @@ def test_scores_depend_on_the_graph_and_the_seed_alone():
     assert judge(graph, seed=3) != judge(graph, seed=4)
 
 
-def test_scores_of_a_candidate_do_not_depend_on_the_others():
-    graph = topic_graph(nodes=150)
-    assert judge(graph, candidates={"only": ("own", "graph")})["only"] == pytest.approx(
-        judge(graph, candidates={"first": ("neighbors",), "second": ("own", "graph")})["second"], abs=1e-6
-    )
-
-
 def test_labels_are_ignored():
     graph = topic_graph(nodes=150)
     shuffled = graph.with_labels(np.random.default_rng(0).permutation(graph.y))
@@ -129,6 +173,6 @@ def test_columns_that_are_zero_in_one_half_are_no_error():
 
 def test_progress_is_reported_to_the_end():
     reported = []
-    held_out_features(topic_graph(nodes=150), CANDIDATES, 0, lambda *each: reported.append(each))
+    held_out_features(topic_graph(nodes=150), 0, lambda *each: reported.append(each))
     assert [done for _, done, _ in reported] == list(range(11))  # five splits, in both directions
     assert {(stage, total) for stage, _, total in reported} == {("choosing", 10)}

@@ -12,7 +12,7 @@ from torch_geometric.nn import APPNP
 
 from graphprox import Graph, ParameterError
 from graphprox.auto.outputs import OUTPUTS, PreparedGraph, Weights, register_output
-from graphprox.auto.outputs.base import NUM_NEIGHBORS
+from graphprox.auto.spreading import NUM_SIMILAR
 
 NUM_NODES = 50
 
@@ -124,7 +124,7 @@ def nearest_in_either_direction(rows, k):
 def test_feature_edges_are_the_nearest_neighbors_of_scikit_learn(num_nodes):
     rows = np.random.default_rng(1).random((num_nodes, 9), np.float32)  # all cosines are positive
     graph = Graph(rows, [[0], [1]])
-    k = min(NUM_NEIGHBORS, num_nodes - 1)
+    k = min(NUM_SIMILAR, num_nodes - 1)
     expected = normalize_as_gcn(nearest_in_either_direction(rows, k))
     found = PreparedGraph(graph, normalize(rows), random_state=0).feature_edges
     np.testing.assert_allclose(to_dense(found), expected, atol=1e-6)

@@ -7,12 +7,12 @@ from sklearn.preprocessing import normalize
 
 from graphprox import Graph
 from graphprox.auto.outputs import OUTPUTS, PreparedGraph
-from graphprox.auto.outputs.base import NUM_NEIGHBORS
+from graphprox.auto.spreading import NUM_SIMILAR
 
 
 def test_feature_view_is_personalized_pagerank_over_the_nearest_nodes():
     rows = normalize(np.random.default_rng(0).random((60, 8), np.float32))
-    search = NearestNeighbors(n_neighbors=NUM_NEIGHBORS, metric="cosine", algorithm="brute").fit(rows)
+    search = NearestNeighbors(n_neighbors=NUM_SIMILAR, metric="cosine", algorithm="brute").fit(rows)
     nearest = search.kneighbors_graph(mode="connectivity").toarray()
     looped = np.maximum(nearest, nearest.T) + np.eye(60)
     scale = looped.sum(1) ** -0.5

@@ -1,16 +1,41 @@
-"""Criteria and their registry: functions that score combinations of outputs by the graph itself, without labels."""
+"""Criteria and their registry: functions that find out, without labels, how informative the edges of a graph are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from graphprox._utils.progress import Progress
 from graphprox._utils.registry import Registry
 from graphprox.graph.graph import Graph
 
-Candidates: TypeAlias = Mapping[str, tuple[str, ...]]  # names of outputs, by the name of their combination
-Criterion: TypeAlias = Callable[[Graph, Candidates, int, Progress], dict[str, float]]
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a criterion found in a graph.
+
+    Parameters
+    ----------
+    ratio : float or None
+        How informative edges are, compared with features: 1 if equally. None if nothing can be concluded.
+    scores : mapping of str to float, optional
+        What it was concluded from, as shares of 1; empty if the graph does not allow a judgment.
+    meaning : str, default=""
+        What the scores are shares of, such as "of held-out features explained".
+
+    Examples
+    --------
+    >>> Evidence(None).scores
+    {}
+    """
+
+    ratio: float | None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    meaning: str = ""
+
+
+Criterion: TypeAlias = Callable[[Graph, int, Progress], Evidence]
 
 F = TypeVar("F", bound=Criterion)
 
@@ -28,8 +53,7 @@ def register_criterion(name: str) -> Callable[[F], F]:
     Returns
     -------
     callable
-        Decorator for a function ``(graph, candidates, random_state, progress)`` that returns a score for each
-        candidate, the higher the better, or nothing if the graph does not allow a judgment.
+        Decorator for a function ``(graph, random_state, progress)`` that returns an `Evidence`.
     """
 
     def register(criterion: F) -> F:

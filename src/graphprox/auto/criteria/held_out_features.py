@@ -7,17 +7,31 @@ embedded by also says something about its class, if the class has to do with fea
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from graphprox._utils.arrays import Features, FloatArray, IntArray
 from graphprox._utils.progress import Progress
-from graphprox.auto.criteria.base import Candidates, register_criterion
+from graphprox.auto.criteria.base import Evidence, register_criterion
 from graphprox.auto.outputs.base import OUTPUTS, PreparedGraph
-from graphprox.auto.preparation import Preparation
+from graphprox.auto.preparation import SHARPNESS, Preparation
 from graphprox.graph.graph import Graph
 
+# Combinations of outputs that are scored.
+CANDIDATES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "own": ("own",),
+        "graph": ("graph",),
+        "own and view": ("own", "view"),
+        "own and graph": ("own", "graph", "neighbors"),
+    }
+)
+MIN_SCORE = 0.01  # an R² below it is no evidence
+MAX_ADDED_RATIO = 1.0  # of edges that help beside own features, but not in place of them
 MIN_FEATURES, MIN_NODES = 8, 40  # below, nothing can be concluded
 SMALL = 5_000  # nodes; smaller graphs are judged by several splits of the columns
 MAX_SPLITS = 5
@@ -29,28 +43,78 @@ PENALTIES = (0.1, 1.0, 10.0, 100.0)
 
 
 @register_criterion("held-out-features")
-def held_out_features(graph: Graph, candidates: Candidates, random_state: int, progress: Progress) -> dict[str, float]:
-    """Score combinations of outputs by how well they predict features that they were not computed from.
+def held_out_features(graph: Graph, random_state: int, progress: Progress) -> Evidence:
+    """Compare how well edges and features predict features that are held out.
 
     Parameters
     ----------
     graph : Graph
-    candidates : mapping of str to tuple of str
-        Names of outputs, by the name of their combination.
+    random_state : int
+        Random seed of the halves.
+    progress : callable
+
+    Returns
+    -------
+    Evidence
+        Its scores are the R² of `CANDIDATES`, the mean over splits; none if the graph is too small or has too few
+        features.
+    """
+    scores = score_candidates(graph, random_state, progress)
+    return Evidence(compare_scores(scores), scores, "of held-out features explained")
+
+
+def compare_scores(scores: Mapping[str, float]) -> float | None:
+    """Return what is explained with edges, divided by what is explained without.
+
+    Edges are useful if diffusion predicts held-out features as well as the node's own features do, or if adding edges
+    to own features predicts them as well as adding nodes with similar features does. The second alone is not enough for
+    an embedding that is mostly diffusion: neighbors may be unlike the node in a way that tells what it is.
+
+    Parameters
+    ----------
+    scores : mapping of str to float
+        Score of each of `CANDIDATES`; may be empty.
+
+    Returns
+    -------
+    float or None
+
+    Examples
+    --------
+    >>> compare_scores({"own": 0.1, "graph": 0.2, "own and view": 0.1, "own and graph": 0.2})
+    2.0
+    """
+    if not scores or max(scores.values()) < MIN_SCORE:
+        return None
+    in_place = _divide(scores["graph"], scores["own"])
+    in_addition = _divide(scores["own and graph"], scores["own and view"])
+    return max(in_place, min(in_addition, MAX_ADDED_RATIO))
+
+
+def _divide(with_edges: float, without: float) -> float:
+    return max(with_edges, 0.0) / max(without, MIN_SCORE)  # less is no evidence, and would make any ratio large
+
+
+def score_candidates(graph: Graph, random_state: int, progress: Progress) -> dict[str, float]:
+    """Return the R² of each of `CANDIDATES`, the mean over splits of the columns.
+
+    Parameters
+    ----------
+    graph : Graph
     random_state : int
     progress : callable
 
     Returns
     -------
     dict of str to float
-        R² of each combination, the mean over splits; empty if the graph is too small or has too few features.
+        Empty if the graph is too small or has too few features.
     """
     if graph.num_features < MIN_FEATURES or graph.num_nodes < MIN_NODES:
         return {}
     rng = np.random.default_rng([random_state, 1])
     num_splits = int(np.clip(SMALL // graph.num_nodes, 1, MAX_SPLITS))
-    scores: dict[str, list[float]] = {name: [] for name in candidates}
-    names = dict.fromkeys(name for combined in candidates.values() for name in combined)
+    scores: dict[str, list[float]] = {name: [] for name in CANDIDATES}
+    names = dict.fromkeys(name for combined in CANDIDATES.values() for name in combined)
     columns = sp.csc_array(graph.x) if sp.issparse(graph.x) else graph.x
     for split in range(num_splits):
         halves = np.array_split(rng.permutation(graph.num_features), 2)
@@ -60,7 +124,7 @@ def held_out_features(graph: Graph, candidates: Candidates, random_state: int, p
             prepared = PreparedGraph(graph, _prepare(columns[:, given], random_state), random_state)
             outputs = {name: normalize(OUTPUTS[name](prepared)) for name in names}
             order = rng.permutation(graph.num_nodes)
-            for name, parts in candidates.items():
+            for name, parts in CANDIDATES.items():
                 scores[name].append(_score(np.concatenate([outputs[each] for each in parts], axis=1), target, order))
     progress("choosing", 2 * num_splits, 2 * num_splits)
     return {name: float(np.mean(each)) for name, each in scores.items()}
@@ -68,7 +132,8 @@ def held_out_features(graph: Graph, candidates: Candidates, random_state: int, p
 
 def _prepare(columns: FloatArray | sp.csc_array, random_state: int) -> FloatArray:
     x: Features = columns if isinstance(columns, np.ndarray) else sp.csr_array(columns)
-    return Preparation.fit(x, random_state=random_state, max_directions=MAX_DIRECTIONS).transform(x)
+    fitted = Preparation.fit(x, random_state=random_state, max_directions=MAX_DIRECTIONS, sharpness=SHARPNESS)
+    return fitted.transform(x)
 
 
 def _score(rows: FloatArray, target: FloatArray, order: IntArray) -> float:

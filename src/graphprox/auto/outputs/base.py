@@ -13,20 +13,16 @@ from typing import TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 from sklearn.preprocessing import normalize
 
-from graphprox._utils.arrays import FloatArray
+from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox._utils.registry import Registry
 from graphprox.auto.positions import Positions
 from graphprox.auto.preparation import Preparation
+from graphprox.auto.spreading import diffuse_rows, similar_edges
 from graphprox.graph.graph import Graph
 from graphprox.nn.convolution import Edges, in_neighbor_matrix
 from graphprox.nn.encoders.gcn import GCNConv
-from graphprox.nn.propagation import diffuse, pagerank_coefficients
-from graphprox.views.search import rank
-
-NUM_NEIGHBORS = 20  # of a node in the feature view
 
 Compute = Callable[["PreparedGraph"], FloatArray]
 F = TypeVar("F", bound=Compute)
@@ -183,6 +179,11 @@ class PreparedGraph:
         return matrix
 
     @cached_property
+    def num_neighbors(self) -> IntArray:
+        """Number of neighbors of each node."""
+        return np.diff(self.neighbors.indptr).astype(np.int64)
+
+    @cached_property
     def edges(self) -> Edges:
         """Edges of the graph, normalized as GCN does."""
         return GCNConv.prepare_edges(self.neighbors)
@@ -190,11 +191,7 @@ class PreparedGraph:
     @cached_property
     def feature_edges(self) -> Edges:
         """Edges of the feature view, which links each node with the nodes whose prepared features are most similar."""
-        num_nodes = len(self.rows)
-        ranking = rank(self.rows, k_max=min(NUM_NEIGHBORS, num_nodes - 1), random_state=self.random_state)
-        source, target = ranking.edge_index(ranking.k_max)
-        matrix = sp.csr_array((np.ones(len(source), np.float32), (source, target)), shape=(num_nodes, num_nodes))
-        return GCNConv.prepare_edges(sp.csr_array(matrix.maximum(matrix.T)))
+        return similar_edges(self.rows, random_state=self.random_state)
 
     @cached_property
     def view_rows(self) -> FloatArray:
@@ -219,4 +216,4 @@ class PreparedGraph:
         -------
         ndarray of shape (num_nodes, channels)
         """
-        return diffuse(edges, torch.tensor(rows, dtype=torch.float32), pagerank_coefficients(alpha, hops)).numpy()
+        return diffuse_rows(edges, rows, alpha, hops)

@@ -25,8 +25,7 @@ def roles(prepared: PreparedGraph) -> FloatArray:
     ndarray of shape (num_nodes, 192)
         Buckets of the degree, one-hot, and their mean over one and two hops.
     """
-    degree = np.diff(prepared.neighbors.indptr)
-    bucket = np.minimum(np.floor(2 * np.log2(degree + 1)).astype(np.int64), NUM_BUCKETS - 1)
+    bucket = np.minimum(np.floor(2 * np.log2(prepared.num_neighbors + 1)).astype(np.int64), NUM_BUCKETS - 1)
     hops = [np.eye(NUM_BUCKETS, dtype=np.float32)[bucket]]
     for _ in range(HOPS):
         hops.append(average_over_neighbors(prepared.neighbors, hops[-1]))

@@ -1,0 +1,122 @@
+"""Neighbor similarity: pairs against networkx, and what it says about graphs whose edges join like and unlike nodes."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from auto.topic_graphs import rewire, topic_graph
+from graphprox import Graph
+from graphprox.auto.criteria.neighbor_similarity import (
+    MIN_CENTERS,
+    NOTHING,
+    UNKNOWN,
+    _judge,
+    neighbor_similarity,
+    sample_open_pairs,
+)
+from graphprox.auto.outputs import PreparedGraph
+
+
+def judge(graph, seed=0):
+    return neighbor_similarity(graph, seed, lambda *_: None)
+
+
+def project(graph, channels=40, seed=0):
+    """Return the graph with dense features: random projections of its words."""
+    mixed = graph.x @ np.random.default_rng(seed).normal(size=(graph.num_features, channels))
+    return graph.with_features(mixed)
+
+
+def bipartite_graph(*, nodes=900, groups=6, seed=0):
+    """Return a graph whose edges join each group with another one, never nodes of a kind."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(groups, size=nodes)
+    partner = np.equal.outer(y // 2, y // 2) & ~np.equal.outer(y, y)
+    edges = np.argwhere(np.triu((rng.random((nodes, nodes)) < 0.03) & partner, 1)).T
+    return Graph(3 * np.eye(groups)[y] + rng.normal(size=(nodes, groups)), edges, y=y)
+
+
+def test_pairs_are_neighbors_of_a_node_that_are_not_connected():
+    network = nx.gnp_random_graph(40, 0.2, seed=1)
+    network.add_edge(3, 3)
+    graph = Graph(np.eye(40), np.array(network.edges).T)
+    centers, one, other = sample_open_pairs(PreparedGraph(graph, np.eye(40), 0), 0)
+    assert len(centers) > 100
+    for center, first, second in zip(centers.tolist(), one.tolist(), other.tolist(), strict=True):
+        assert len({center, first, second}) == 3
+        assert network.has_edge(center, first)
+        assert network.has_edge(center, second)
+        assert not network.has_edge(first, second)
+    expected = {node for node in network if _has_open_pair(network, node)}
+    assert set(centers.tolist()) == expected  # twenty draws miss none of these
+
+
+def _has_open_pair(network, node):
+    around = [each for each in network[node] if each != node]
+    return any(not network.has_edge(a, b) for a in around for b in around if a != b)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_edges_between_similar_nodes_are_informative_and_rewired_ones_are_not(seed):
+    graph = project(topic_graph(nodes=600, seed=seed))
+    similar, random = judge(graph), judge(rewire(graph, seed=seed))
+    assert similar.ratio > 1
+    assert random.ratio < UNKNOWN
+    assert similar.scores["neighbors"] > similar.scores["two steps apart"] > random.scores["neighbors"]
+
+
+def test_edges_between_unlike_nodes_are_not_informative():
+    found = judge(bipartite_graph())
+    assert found.scores["neighbors"] < 0 < found.scores["two steps apart"]
+    assert found.ratio < UNKNOWN
+
+
+def test_noise_in_the_features_does_not_change_which_similarity_is_larger():
+    graph = project(topic_graph(nodes=600))
+    clean = judge(graph)
+    noise = np.random.default_rng(1).normal(size=graph.x.shape) * graph.x.std()
+    noisy = judge(graph.with_features(graph.x + noise))
+    assert noisy.scores["neighbors"] < 0.8 * clean.scores["neighbors"]
+    quotients = [each.scores["neighbors"] / each.scores["two steps apart"] for each in (clean, noisy)]
+    assert quotients[1] == pytest.approx(quotients[0], rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "error", "ratio"),
+    [
+        (0.2, 0.1, 0.0, 1.25),
+        (0.2, 0.2, 0.0, 1.0),
+        (0.16, 0.2, 0.0, 0.95),
+        (0.1, 0.2, 0.0, 0.88),
+        (0.2, -0.1, 0.0, 1.25),  # nodes two steps apart are unlike
+        (0.2, 0.1, 0.01, 1.1),  # half of it is believed
+        (0.0, 0.0, 0.0, NOTHING),
+        (-0.1, 0.2, 0.0, NOTHING),
+        (0.02, 0.01, 0.02, UNKNOWN + (NOTHING - UNKNOWN) / 5),  # may be chance
+    ],
+)
+def test_ratio_follows_the_quotient_as_far_as_it_is_precise(near, far, error, ratio):
+    assert _judge(near, far, error) == pytest.approx(ratio)
+
+
+def test_graphs_without_enough_open_pairs_are_not_judged():
+    rng = np.random.default_rng(0)
+    for edges in (np.array(nx.complete_graph(30).edges).T, np.array([[0, 2], [1, 3]])):
+        assert judge(Graph(rng.normal(size=(30, 4)), edges)).ratio is None
+    star = np.array([[0] * 5 * MIN_CENTERS, range(1, 5 * MIN_CENTERS + 1)])
+    assert judge(Graph(rng.normal(size=(5 * MIN_CENTERS + 1, 4)), star)).ratio is None
+
+
+def test_nodes_that_are_all_alike_are_no_error():
+    cycle = np.array(nx.cycle_graph(50).edges).T
+    assert judge(Graph(np.ones((50, 3)), cycle)).ratio is None
+
+
+def test_evidence_depends_on_the_graph_and_the_seed_alone():
+    graph = project(topic_graph(nodes=300))
+    assert judge(graph, seed=3) == judge(graph, seed=3)
+    assert judge(graph, seed=3) != judge(graph, seed=4)
+    shuffled = graph.with_labels(np.random.default_rng(0).permutation(graph.y))
+    assert judge(graph) == judge(shuffled) == judge(graph.without_labels())
