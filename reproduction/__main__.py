@@ -130,7 +130,7 @@ def left_out(
 
     - `python -m reproduction left-out`
     """
-    from reproduction.dense_features import make_section, observe_dense
+    from reproduction import dense_features, featureless
     from reproduction.left_out import observe_catalog, plot_weights, write_page
 
     observations = []
@@ -138,10 +138,15 @@ def left_out(
         observations.append(observed)
         print(observed.dataset, observed.choice, flush=True)
     dense = []
-    for each in observe_dense(records / "left-out-dense.jsonl", data):
+    for each in dense_features.observe_dense(records / "left-out-dense.jsonl", data):
         dense.append(each)
         print(each.dataset, each.kind, each.choice, flush=True)
-    print(write_page(out, observations, make_section(dense)))
+    without = []
+    for one in featureless.observe_featureless(records / "left-out-featureless.jsonl", data):
+        without.append(one)
+        print(one.dataset, one.measure, flush=True)
+    sections = dense_features.make_section(dense) + featureless.make_section(without)
+    print(write_page(out, observations, sections))
     print(plot_weights(figure, observations))
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ from sklearn.utils.extmath import randomized_svd
 
 from graphprox import AutoEmbedder
 from graphprox.graph.graph import Graph
-from graphprox.io.files import atomic_write
 from reproduction.left_out import (
     FLOORS,
     PACKAGE,
@@ -26,6 +24,7 @@ from reproduction.left_out import (
     load_catalog,
     val_accuracy,
 )
+from reproduction.observations import format_rows, read_observations, write_observations
 
 MAX_DENSE_NODES = 8_000
 NUM_PROJECTIONS, NUM_COMPONENTS, NUM_DIMENSIONS = 200, 30, 300
@@ -98,8 +97,7 @@ def observe_dense(path: Path, data: Path | None) -> Iterator[DenseObservation]:
     ------
     DenseObservation
     """
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    known = {(each["dataset"], each["kind"]): DenseObservation(**each) for each in map(json.loads, lines)}
+    known = {(each.dataset, each.kind): each for each in read_observations(path, DenseObservation)}
     for name, graph in load_catalog(data):
         for kind in KINDS if graph.num_nodes <= MAX_DENSE_NODES else ():
             found = known.get((name, kind))
@@ -111,8 +109,7 @@ def observe_dense(path: Path, data: Path | None) -> Iterator[DenseObservation]:
                 selection = fitted.selection_
                 found = DenseObservation(name, kind, selection.ratio, selection.choice, accuracy, fingerprint())
                 known[name, kind] = found
-                with atomic_write(path) as (temporary,):
-                    temporary.write_text("".join(json.dumps(asdict(each)) + "\n" for each in known.values()))
+                write_observations(path, known.values())
             yield found
 
 
@@ -136,10 +133,16 @@ def make_section(dense: Sequence[DenseObservation]) -> str:
     if not dense:
         return ""
     gains = compare_with_floor({f"{each.dataset}, {each.kind}": (each.accuracy, PACKAGE) for each in dense})
-    rows = "".join(
-        f"| {each.dataset} | {each.kind} | {format_ratio(each.ratio)} | {each.choice} "
-        f"| {100 * each.accuracy[PACKAGE]:.1f} | {100 * best_floor(each.accuracy):.1f} "
-        f"| {gains[f'{each.dataset}, {each.kind}']:+.1f} |\n"
+    rows = format_rows(
+        (
+            each.dataset,
+            each.kind,
+            format_ratio(each.ratio),
+            each.choice,
+            f"{100 * each.accuracy[PACKAGE]:.1f}",
+            f"{100 * best_floor(each.accuracy):.1f}",
+            f"{gains[f'{each.dataset}, {each.kind}']:+.1f}",
+        )
         for each in dense
     )
     return _DENSE.format(

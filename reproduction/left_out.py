@@ -8,7 +8,6 @@ The same figures show what each part is worth. Validation nodes and edges count,
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
@@ -56,10 +55,12 @@ from graphprox.evaluation.inputs import get_labels
 from graphprox.graph.graph import Graph
 from graphprox.graph.structural import has_informative_features
 from graphprox.io.files import atomic_write
+from reproduction.observations import read_observations, write_observations
 
 FIRST_SPLIT = 1000  # splits of the tables begin at 0
 NUM_SPLITS, FEW_SPLITS, LARGE = 10, 2, 5_000
 MIN_EDGES = 5_000  # a twentieth of fewer says little
+MAX_LINK_NODES = 10_000  # larger graphs take long
 N_COMPONENTS = 256
 PACKAGE = "as it is"
 FLOORS: Mapping[str, type[GraphEmbedder]] = {
@@ -151,7 +152,7 @@ def fingerprint() -> str:
         if name.isupper() and isinstance(value, int | float | tuple | Mapping) and not isinstance(value, Registry)
     ]
     weights = {name: asdict(output.weights) for name, output in OUTPUTS.items()}
-    text = repr((constants, sorted(weights.items()), VARIANTS, NUM_SPLITS, FEW_SPLITS, LARGE))
+    text = repr((constants, sorted(weights.items()), VARIANTS, NUM_SPLITS, FEW_SPLITS, LARGE, MAX_LINK_NODES))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -194,7 +195,7 @@ def observe_graph(name: str, graph: Graph) -> Observation:
     accuracy = {floor: val_accuracy(graph, cls().fit_transform(graph)) for floor, cls in FLOORS.items()}
     for names, vectors in embed_variants(graph, selection):
         accuracy |= dict.fromkeys(names, val_accuracy(graph, vectors))
-    if graph.num_edges < MIN_EDGES:
+    if graph.num_edges < MIN_EDGES or graph.num_nodes > MAX_LINK_NODES:
         return Observation(name, graph.num_nodes, selection.ratio, selection.choice, accuracy, {}, fingerprint())
     split = edge_split(graph, random_state=FIRST_SPLIT)
     auc = {
@@ -251,12 +252,11 @@ def observe_catalog(path: Path, data: Path | None) -> Iterator[Observation]:
     ------
     Observation
     """
-    known = {each.dataset: each for each in read_observations(path)}
+    known = {each.dataset: each for each in read_observations(path, Observation)}
     for name, graph in load_catalog(data):
         if name not in known or known[name].constants != fingerprint():
             known[name] = observe_graph(name, graph)
-            with atomic_write(path) as (temporary,):
-                temporary.write_text("".join(json.dumps(asdict(each)) + "\n" for each in known.values()))
+            write_observations(path, known.values())
         yield known[name]
 
 
@@ -269,12 +269,6 @@ def load_catalog(data: Path | None) -> Iterator[tuple[str, Graph]]:
             continue
         if graph.y is not None and has_informative_features(graph):
             yield name, graph
-
-
-def read_observations(path: Path) -> list[Observation]:
-    """Read the observations of a file, none if it does not exist."""
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return [Observation(**json.loads(line)) for line in lines]
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
@@ -299,9 +293,9 @@ _INTRODUCTION = """\
 
 Every weight and every exponent of the default method was varied, one at a time. Here each graph is embedded by the
 variant with the highest mean accuracy on all the *other* graphs. Accuracy is that of a linear classifier with a tenth
-of the nodes for training, AUC that of held-out edges, ranked by cosine, on graphs of at least {edges:,} edges; both in
-percent, of validation nodes and edges, on other splits than those of all tables. The floor is the best of raw, smoothed
-and diffused features. The command is `python -m reproduction left-out`.
+of the nodes for training, AUC that of held-out edges, ranked by cosine, on graphs of at least {edges:,} edges and at
+most {nodes:,} nodes; both in percent, of validation nodes and edges, on other splits than those of all tables. The
+floor is the best of raw, smoothed and diffused features. The command is `python -m reproduction left-out`.
 
 | graph | ratio | choice | variant that the others choose | accuracy | floor | difference | AUC | floor | difference |
 |---|---|---|---|---|---|---|---|---|---|
@@ -362,7 +356,7 @@ def _make_page(observations: Sequence[Observation]) -> str:
         n_components=N_COMPONENTS,
     )
     variants = "".join(_compare_variant(name, observations) for name in VARIANTS)
-    return _INTRODUCTION.format(edges=MIN_EDGES) + "".join(rows) + summary + variants
+    return _INTRODUCTION.format(edges=MIN_EDGES, nodes=MAX_LINK_NODES) + "".join(rows) + summary + variants
 
 
 def format_ratio(ratio: float | None) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,9 +22,9 @@ from reproduction.left_out import (
     fingerprint,
     observe_graph,
     plot_weights,
-    read_observations,
     write_page,
 )
+from reproduction.observations import read_observations, write_observations
 
 
 def observation(name, ratio=1.0, **accuracy):
@@ -80,9 +79,9 @@ def test_observation_is_written_and_read_again(tmp_path, monkeypatch):
     assert set(observed.accuracy) == set(observed.auc) == {*VARIANTS, *FLOORS}
     assert observed.constants == fingerprint()
     path = tmp_path / "left-out.jsonl"
-    path.write_text(json.dumps(asdict(observed)) + "\n")
-    assert read_observations(path) == [observed]
-    assert read_observations(tmp_path / "none.jsonl") == []
+    write_observations(path, [observed])
+    assert read_observations(path, Observation) == [observed]
+    assert read_observations(tmp_path / "none.jsonl", Observation) == []
 
 
 def test_graphs_are_measured_again_if_a_constant_has_changed(tmp_path, monkeypatch):
