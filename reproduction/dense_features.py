@@ -50,6 +50,8 @@ def make_dense(graph: Graph, kind: str) -> Graph:
         size = min(NUM_COMPONENTS + 1, *(each - 1 for each in x.shape))
         left, _, _ = randomized_svd(normalize(present), size, random_state=0)
         return graph.with_features(left[:, 1:] / left[:, 1:].std(axis=0))
+    if kind != "word vectors":
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
     size = min(NUM_DIMENSIONS, *(each - 1 for each in x.shape))
     _, values, right = randomized_svd(present, size, random_state=0)
     words = normalize(right.T * np.sqrt(values))

@@ -31,23 +31,13 @@ from graphprox import (
 from graphprox._utils.arrays import Features, FloatArray
 from graphprox._utils.figures import new_figure, write_figure
 from graphprox._utils.registry import Registry
-from graphprox.auto.combination import Combination, Mixture
+from graphprox.auto.combination import Combination
+from graphprox.auto.criteria.base import BALANCED, FEATURES, GRAPH, RATIOS
 from graphprox.auto.outputs import OUTPUTS, PreparedGraph
 from graphprox.auto.positions import Positions
 from graphprox.auto.preparation import SHARPNESS as FEATURE_SHARPNESS
 from graphprox.auto.preparation import Preparation
-from graphprox.auto.selection import (
-    BALANCED,
-    BOTH,
-    FEATURES,
-    GRAPH,
-    POPULARITY,
-    RATIOS,
-    SHARPNESS,
-    SIMILAR,
-    Selection,
-    interpolate,
-)
+from graphprox.auto.selection import POPULARITY, SHARPNESS, SIMILAR, Mixture, Selection, interpolate
 from graphprox.datasets.catalog import CATALOG
 from graphprox.errors import DatasetError
 from graphprox.evaluation import LinearProbe, link_prediction
@@ -105,7 +95,7 @@ class Variant:
 
     def mixture(self, ratio: float | None) -> Mixture:
         """Return how outputs are mixed in a graph with this ratio."""
-        position = self.ratios[self.choice or BOTH] if ratio is None or self.choice else ratio
+        position = self.ratios[self.choice or BALANCED] if ratio is None or self.choice else ratio
         weights = {
             name: self.factors.get(name, 1.0) * interpolate(asdict(output.weights), position, self.ratios)
             for name, output in OUTPUTS.items()
@@ -168,7 +158,7 @@ class Observation:
     dataset : str
     nodes : int
     ratio : float or None
-        What edges explain of held-out features, divided by what features do; None if the evidence is thin.
+        How informative edges are, compared with features; None if the evidence is thin.
     choice : str
         Choice of the default method as it is.
     accuracy : mapping of str to float
@@ -307,7 +297,7 @@ _SUMMARY = """
   it on average, and at worst {auc_worst:+.1f} ({auc_graph}).
 - Spearman correlation of the ratio with what edges are worth, the accuracy of *always graph* minus that of *always
   features*: {correlation:.2f} over {judged} graphs. The other graphs give no evidence.
-- Where edges are left out, as on Actor, AUC is what features alone tell about edges.
+- Where edges are left out, as on Actor, AUC is what features and numbers of neighbors tell about edges.
 - Floors have as many columns as the features, up to several thousand; the default method has {n_components}.
 - The values around which constants are varied were found on these graphs, so the variants are not independent of the
   graph that is left out. The penalty of the classifier is selected on the nodes that are scored, for all columns alike.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import scipy.sparse as sp
 
 from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox.datasets.dataset import Dataset
-from graphprox.errors import ParameterError, StructuralFeaturesWarning
+from graphprox.errors import ParameterError
 from graphprox.evaluation.clusters import score_clusters
 from graphprox.evaluation.inputs import get_labels, normalize_rows
 from graphprox.evaluation.links import link_prediction
@@ -24,9 +23,8 @@ from graphprox.evaluation.retrieval import score_neighbors
 from graphprox.evaluation.scores import SplitScore
 from graphprox.ftgcl.base import ContrastiveEmbedder
 from graphprox.graph.graph import Graph
-from graphprox.graph.splits import EdgeSplit, NodeSplit, edge_split
+from graphprox.graph.splits import NodeSplit, edge_split
 from graphprox.graph.stats import edge_homophily
-from graphprox.graph.structural import has_structural_features, structural_features
 from graphprox.methods import NodeClassifier
 from graphprox.views.base import rank_view
 from graphprox.views.ranking import Ranking
@@ -105,7 +103,7 @@ def predict_links(trial: Trial, dataset: Dataset) -> Measurement:
     """Embed the training edges of each split, and score its held-out edges against non-edges."""
     measurement, method = Measurement(figures={name: [] for name in trial.experiment.metrics}), trial.make_embedder()
     for seed in trial.split_seeds:
-        split = hold_out_edges(dataset.graph, seed)
+        split = edge_split(dataset.graph, random_state=seed)
         with measurement.timer(EMBED):
             embedding = method.fit_transform(split.graph)
         with measurement.timer(EVALUATE):
@@ -124,32 +122,6 @@ def find_groups(trial: Trial, dataset: Dataset) -> Measurement:
         clusters = [score_clusters(embedding, labels, random_state=seed).nmi for seed in trial.split_seeds]
     measurement.figures = {"nmi": clusters, "sim_at_5": [nearest[5]]}
     return measurement
-
-
-def hold_out_edges(graph: Graph, seed: int) -> EdgeSplit:
-    """Split the edges of a graph; structural features are computed again, from the remaining edges.
-
-    Those of the whole graph would leak held-out edges: a node whose degree is greater than its number of edges has
-    lost some.
-
-    Parameters
-    ----------
-    graph : Graph
-    seed : int
-        Random seed of the split.
-
-    Returns
-    -------
-    EdgeSplit
-    """
-    split = edge_split(graph, random_state=seed)
-    if not has_structural_features(graph):
-        return split
-    rest = split.graph
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StructuralFeaturesWarning)  # loading the graph has warned already
-        x = structural_features(rest.edge_index, num_nodes=rest.num_nodes, directed=rest.directed)
-    return replace(split, graph=rest.with_features(x))
 
 
 def trace_training(trial: Trial, dataset: Dataset) -> Measurement:

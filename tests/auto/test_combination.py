@@ -7,7 +7,8 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import normalize
 
-from graphprox.auto.combination import ALPHA, HOPS, MIN_COMPONENTS, Combination, Mixture, principal_directions
+from graphprox.auto.combination import ALPHA, HOPS, MIN_COMPONENTS, Combination, principal_directions
+from graphprox.auto.selection import Mixture
 
 
 def make_outputs(num_nodes=60, seed=0):
@@ -216,8 +217,10 @@ def test_last_column_grows_with_the_number_of_neighbors():
     np.testing.assert_allclose(vectors[:, -1], 0.6 * np.log1p(degrees) / np.log(60), rtol=1e-5)
     without = Combination.fit(outputs, Mixture({"a": 1.0}), n_components=MIN_COMPONENTS - 1).transform(outputs)
     assert np.array_equal(vectors[:, :-1], without)
-    # The scale is that of the fitted graph.
-    assert combination.transform(outputs, 2 * degrees)[-1, -1] > 0.6
+    # The scale is that of the fitted graph, and its largest entry the limit.
+    assert combination.transform(outputs, 2 * degrees)[:, -1].max() == pytest.approx(0.6)
+    with pytest.raises(ValueError, match="num_neighbors must be given"):
+        combination.transform(outputs)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ SELECTIONS = {
     "infinite": Selection("graph", SCORES, np.inf),
     "thin": Selection("both", SCORES),
     "given": Selection("features", {}, given=True),
-    "small": Selection("both", {}),
+    "small": Selection("both", {}, meaning="the graph is small"),
     "edges": Selection("edges", {}),
 }
 
@@ -65,7 +65,8 @@ def test_kept_lists_every_output_with_its_weight(name):
     kept = explain(selection, (2, 3), 1.0).splitlines()[1]
     listed = re.findall(r"([a-z-]+) (\d\.\d)", kept)
     assert [float(weight) for _, weight in listed] == sorted((float(weight) for _, weight in listed), reverse=True)
-    assert dict(listed) == {each: f"{weight:.1f}" for each, weight in selection.weights.items()}
+    expected = {each: f"{weight:.1f}" for each, weight in selection.weights.items()}
+    assert dict(listed) == {each: weight for each, weight in expected.items() if weight != "0.0"}
 
 
 def test_what_is_found_is_a_sentence_about_edges():
@@ -75,7 +76,8 @@ def test_what_is_found_is_a_sentence_about_edges():
 
 
 def test_meaning_of_the_scores_and_similar_nodes_are_named():
-    text = explain(Selection("graph", {"neighbors": 0.2}, 1.25, meaning="as similar"), (2, 3), 1.0)
+    selection = Selection("graph", {"neighbors": 0.2}, 1.25, meaning="as similar")
+    text = explanation.explain(selection, selection.weights, (2, 3), 1.0, similar=0.5)
     assert "edges are more informative than features: neighbors 20.0 % as similar" in text
     assert "averaged over similar nodes" in text
     assert "averaged over similar nodes" not in explain(SELECTIONS["features"], (2, 3), 1.0)
@@ -83,7 +85,7 @@ def test_meaning_of_the_scores_and_similar_nodes_are_named():
 
 def test_choice_without_evidence_says_so():
     assert "nothing was compared, as the choice was given" in explain(SELECTIONS["given"], (2, 3), 1.0)
-    assert "too few nodes or features" in explain(SELECTIONS["small"], (2, 3), 1.0)
+    assert "nothing was compared, as the graph is small" in explain(SELECTIONS["small"], (2, 3), 1.0)
     assert "cannot judge" in explain(SELECTIONS["thin"], (2, 3), 1.0)
     assert "no features" in explain(SELECTIONS["edges"], (2, 3), 1.0)
 
@@ -99,6 +101,15 @@ def test_figure_is_png_or_svg(tmp_path):
     assert plot_selection(tmp_path / "found.png", SELECTIONS["graph"]).read_bytes().startswith(b"\x89PNG")
     with pytest.raises(WriteError):
         plot_selection(tmp_path / "found.docx", SELECTIONS["graph"])
+
+
+def test_number_of_neighbors_is_named_where_edges_are_left_out():
+    selection = Selection("features", {}, 0.5)
+    with_column, without = (
+        explanation.explain(selection, selection.weights, (2, 3), 1.0, popularity=size) for size in (0.6, 0.0)
+    )
+    assert "edges are left out but for the number of neighbors (" in with_column
+    assert "edges are left out (" in without
 
 
 @pytest.mark.parametrize(("ratio", "left_out"), [(0.5, True), (0.88, True), (0.89, False), (0.91, False)])

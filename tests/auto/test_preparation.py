@@ -19,6 +19,7 @@ from graphprox.auto.preparation import (
     choose_sharpness,
     column_weights,
     is_bag_of_words,
+    limit_scales,
 )
 
 
@@ -31,7 +32,7 @@ def make_counts(num_nodes=80, num_words=50, seed=0):
     return x.astype(np.float32)
 
 
-def make_dense(num_nodes=70, num_features=20, seed=0):
+def make_dense(num_nodes=90, num_features=60, seed=0):
     rng = np.random.default_rng(seed)
     return (rng.normal(size=(num_nodes, num_features)) * np.geomspace(5, 0.2, num_features)).astype(np.float32)
 
@@ -49,9 +50,9 @@ def prepare_exactly(rows, num_directions=None):
 
 
 def center(x):
-    """Return centered columns whose standard deviation is at most three times a typical one."""
+    """Return centered columns, none of which is more than three times as wide as the eleventh widest."""
     x = np.asarray(x, float)
-    return (x - x.mean(0)) / np.maximum(x.std(0) / (MAX_SCALE * np.median(x.std(0))), 1)
+    return (x - x.mean(0)) / np.maximum(x.std(0) / (MAX_SCALE * np.sort(x.std(0))[-11]), 1)
 
 
 # -- weights of columns ---------------------------------------------------------------------------------------------
@@ -148,7 +149,7 @@ def test_other_sparse_features_are_sharpened_but_not_weighted():
 
 
 def test_dense_features_are_centered_and_wide_columns_reduced():
-    x = make_dense() + np.arange(20)
+    x = make_dense() + np.arange(60)
     x[:, 7] *= 1000
     preparation = Preparation.fit(x, random_state=0)
     np.testing.assert_allclose(cosines(preparation.transform(x)), cosines(prepare_exactly(center(x))), atol=1e-3)
@@ -165,6 +166,40 @@ def test_column_of_another_scale_does_not_decide_alone():
         found = cosines(Preparation.fit(each.astype(np.float32), random_state=0).transform(each.astype(np.float32)))
         gaps.append(found[same].mean() - found[~same].mean())
     assert gaps[1] > 0.3 * gaps[0] > 0.1
+
+
+def test_columns_of_a_table_are_standardized():
+    x = np.random.default_rng(0).normal(size=(300, 6)) * [12, 2e4, 3, 0.2, 0.1, 0.5] + 7
+    factors, means = limit_scales(x)
+    np.testing.assert_allclose(factors * x.std(0), 1, rtol=1e-5)
+    np.testing.assert_allclose(means, x.mean(0), rtol=1e-5)
+
+
+def test_wide_columns_of_principal_components_stay_wide():
+    deviations = 1 / np.arange(1, 201)
+    x = np.random.default_rng(0).normal(size=(500, 200)) * deviations
+    factors, _ = limit_scales(x)
+    scaled = factors * x.std(0)
+    assert scaled[:2] == pytest.approx(MAX_SCALE, rel=1e-5)
+    np.testing.assert_allclose(scaled[5:] / scaled[20], x.std(0)[5:] / x.std(0)[20], rtol=1e-4)
+
+
+def test_income_does_not_decide_the_size_of_a_row():
+    rng = np.random.default_rng(0)
+    income = rng.normal(50_000, 9_000, 200)
+    x = np.column_stack([rng.normal(size=(200, 12)), income])
+    sizes = Preparation.fit(x, random_state=0).relative_sizes(x)
+    assert abs(np.corrcoef(sizes, income)[0, 1]) < 0.3
+    np.testing.assert_allclose(Preparation.fit(x + 1000, random_state=0).relative_sizes(x + 1000), sizes, rtol=1e-3)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e30, 3e38])
+def test_dense_features_of_any_size_are_prepared(size):
+    x = (np.sign(make_dense()) * size).astype(np.float32)
+    preparation = Preparation.fit(x, random_state=0)
+    expected = Preparation.fit(np.sign(make_dense()), random_state=0)
+    np.testing.assert_allclose(preparation.transform(x), expected.transform(np.sign(make_dense())), atol=1e-3)
+    assert np.isfinite(preparation.relative_sizes(x)).all()
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
@@ -257,7 +292,7 @@ def test_words_of_a_sparse_matrix_are_counted_and_rows_of_another_are_measured(f
     )
     dense = make_dense()
     sizes = Preparation.fit(form(dense), random_state=0).relative_sizes(form(dense))
-    lengths = np.linalg.norm(dense.astype(float), axis=1)
+    lengths = np.linalg.norm(center(dense), axis=1)
     np.testing.assert_allclose(sizes, lengths / np.median(lengths), rtol=1e-5)
 
 

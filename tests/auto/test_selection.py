@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from graphprox.auto.criteria import Evidence
+from graphprox.auto.criteria import RATIOS, Evidence
 from graphprox.auto.outputs import OUTPUTS, Weights, register_output
-from graphprox.auto.selection import RATIOS, SHARPNESS, SIMILAR, Selection, interpolate, select_outputs
+from graphprox.auto.selection import SHARPNESS, SIMILAR, Selection, interpolate, select_outputs
 
 READ_NO_EDGES = {"own", "view", "amount"}
 
@@ -24,7 +24,7 @@ READ_NO_EDGES = {"own", "view", "amount"}
         (0.95, "both"),
         (0.94, "both"),
         (0.5, "features"),
-        (None, "both"),
+        (None, "balanced"),
     ],
 )
 def test_choice_is_the_one_whose_ratio_is_nearest(ratio, choice):

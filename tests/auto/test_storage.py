@@ -9,8 +9,8 @@ import pytest
 
 from auto.topic_graphs import block_model, topic_graph
 from graphprox import FGCL, AutoEmbedder, Graph, ParameterError, ReadError, StructuralFeaturesWarning, synthetic
-from graphprox.auto.combination import Combination, Mixture
-from graphprox.auto.selection import Selection
+from graphprox.auto.combination import Combination
+from graphprox.auto.selection import Mixture, Selection
 from graphprox.auto.storage import load_fitted, save_fitted
 from graphprox.io.model_files import ABOUT, ARRAYS
 from graphprox.io.verified import dump_with_checksum
@@ -71,6 +71,19 @@ def test_older_model_is_replaced(tmp_path):
     fitted = AutoEmbedder(n_components=6).fit(other)
     fitted.save(tmp_path)
     assert np.array_equal(AutoEmbedder.load(tmp_path).transform(other), fitted.vectors_)
+
+
+def test_dense_features_and_number_of_neighbors_are_loaded_as_they_were(tmp_path):
+    graph = synthetic(nodes=140)
+    fitted = AutoEmbedder(n_components=20, keep="graph").fit(graph)
+    assert fitted.preparation_.center is not None
+    assert fitted.combination_.popularity > 0
+    fitted.save(tmp_path)
+    loaded = AutoEmbedder.load(tmp_path)
+    assert loaded.explanation_ == fitted.explanation_
+    assert loaded.combination_.max_neighbors == fitted.combination_.max_neighbors
+    for each in (graph, synthetic(nodes=210)):
+        assert np.array_equal(loaded.transform(each), fitted.transform(each))
 
 
 def test_infinite_ratio_is_loaded_as_it_was(tmp_path):

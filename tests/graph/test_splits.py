@@ -11,10 +11,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from graphprox.datasets import Dataset
-from graphprox.errors import ParameterError
+from graphprox.datasets import Dataset, synthetic
+from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import NodeSplit, edge_split, random_split
+from graphprox.graph.structural import has_structural_features
 
 LAW = settings(deadline=None)  # a busy machine may be slow
 PARTS = ("train", "val", "test")
@@ -519,3 +520,25 @@ def test_a_split_takes_all_nodes_of_a_graph_without_labels_and_only_the_labeled_
     partly = make_labeled_graph([0, 1] * 20 + [-1] * 10)
     split = random_split(partly, random_state=0)
     assert max(getattr(split, part).max() for part in PARTS) < 40
+
+
+# -- features that were computed from edges -------------------------------------------------------------------------
+
+
+def test_structural_features_are_those_of_the_remaining_edges():
+    edges = np.random.default_rng(0).integers(1200, size=(2, 4000))
+    with pytest.warns(StructuralFeaturesWarning):
+        graph = Graph(None, edges, num_nodes=1200)
+    split = edge_split(graph, random_state=3)
+    assert has_structural_features(graph)
+    assert has_structural_features(split.graph)
+    # Degrees of the whole graph would reveal which nodes have lost edges.
+    lost = np.bincount(split.test_edges.ravel(), minlength=1200) > 0
+    changed = (split.graph.x.indices != graph.x.indices) & ~lost
+    assert changed.sum() < lost.sum()
+    assert split.graph.x.shape[0] == 1200
+
+
+def test_other_features_are_kept_where_edges_are_held_out():
+    graph = synthetic(nodes=140)
+    assert edge_split(graph, random_state=0).graph.x is graph.x

@@ -91,10 +91,10 @@ def test_choice_does_not_depend_on_the_order_of_nodes(make):
     assert other.ratio == pytest.approx(one.ratio, rel=0.15)  # other nodes are fitted on
 
 
-def test_too_few_words_keep_both():
+def test_too_few_words_keep_features_and_edges_alike():
     graph = Graph(np.eye(60)[:, :6] + np.eye(60)[:, -6:], [range(59), range(1, 60)])
     embedder = AutoEmbedder(n_components=8).fit(graph)
-    assert embedder.selection_.choice == "both"
+    assert embedder.selection_.choice == "balanced"
     assert "too few" in embedder.explanation_
 
 

@@ -24,7 +24,6 @@ from reproduction.left_out import (
     plot_weights,
     write_page,
 )
-from reproduction.observations import read_observations, write_observations
 
 
 def observation(name, ratio=1.0, **accuracy):
@@ -73,15 +72,14 @@ def test_page_uses_the_variant_that_was_chosen_without_the_graph(tmp_path):
     assert "| without own | +16.67 | +0.00 | a +0.0 | c +40.0 |" in page
 
 
-def test_observation_is_written_and_read_again(tmp_path, monkeypatch):
+def test_all_variants_and_floors_are_observed(monkeypatch):
     monkeypatch.setattr(left_out, "MIN_EDGES", 100)
     observed = observe_graph("synthetic", synthetic(nodes=210))
     assert set(observed.accuracy) == set(observed.auc) == {*VARIANTS, *FLOORS}
     assert observed.constants == fingerprint()
-    path = tmp_path / "left-out.jsonl"
-    write_observations(path, [observed])
-    assert read_observations(path, Observation) == [observed]
-    assert read_observations(tmp_path / "none.jsonl", Observation) == []
+    monkeypatch.setattr(left_out, "MAX_LINK_NODES", 200)
+    monkeypatch.setattr(left_out, "edge_split", pytest.fail)
+    assert observe_graph("synthetic", synthetic(nodes=210)).auc == {}
 
 
 def test_graphs_are_measured_again_if_a_constant_has_changed(tmp_path, monkeypatch):

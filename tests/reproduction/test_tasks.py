@@ -24,7 +24,7 @@ from graphprox.evaluation.probe import score_predictions
 from graphprox.graph.structural import has_structural_features
 from reproduction.experiment import Experiment
 from reproduction.measuring import measure
-from reproduction.tasks import hold_out_edges, predict_links
+from reproduction.tasks import predict_links
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "reproduction" / "experiments"
 SMALL = {"small": {"method": "ft-gcl", "set": {"epochs": 3, "encoder.n_components": 8}}}
@@ -66,12 +66,6 @@ def featureless():
 
 
 def test_structural_features_do_not_leak_held_out_edges(featureless, monkeypatch):
-    split, leaking = hold_out_edges(featureless, 3), edge_split(featureless, random_state=3)
-    assert has_structural_features(split.graph)
-    assert not has_structural_features(leaking.graph)
-    for name in ("val_edges", "val_non_edges", "test_edges", "test_non_edges"):
-        assert np.array_equal(getattr(split, name), getattr(leaking, name))
-    assert np.array_equal(split.graph.edge_index, leaking.graph.edge_index)
     graphs = []
     fit_transform = RawFeatures.fit_transform
     monkeypatch.setattr(
@@ -80,11 +74,6 @@ def test_structural_features_do_not_leak_held_out_edges(featureless, monkeypatch
     figures = predict_links(one("links", ["auc"], rows=["raw"]), Dataset("featureless", featureless)).figures
     assert len(figures["auc"]) == len(graphs) == 2
     assert all(map(has_structural_features, graphs))
-
-
-def test_other_features_are_kept_where_edges_are_held_out():
-    graph = synthetic(nodes=140)
-    assert hold_out_edges(graph, 0).graph.x is graph.x
 
 
 def test_training_curve_ends_like_a_training_run_of_as_many_epochs(no_data):

@@ -15,34 +15,12 @@ from scipy.linalg import eigh
 from sklearn.preprocessing import normalize
 
 from graphprox._utils.arrays import FloatArray, IntArray
+from graphprox.auto.selection import Mixture
 from graphprox.auto.spreading import diffuse_rows, similar_edges
 
 MIN_LENGTH = 1e-5  # of a centered row, in single precision
 MIN_COMPONENTS = 16  # of a result with a column for the number of neighbors, which takes the place of a direction
 ALPHA, HOPS = 0.15, 5  # diffusion over similar nodes
-
-
-@dataclass(frozen=True)
-class Mixture:
-    """How outputs are mixed.
-
-    Parameters
-    ----------
-    weights : mapping of str to float
-        Weight of each output that is kept.
-    sharpness : float, default=1.0
-        Exponent of the singular values of the outputs side by side. Above 1, directions that many outputs agree on
-        count more.
-    similar : float, default=0.0
-        Weight of the most similar nodes: how much of their vectors is added to that of a node.
-    popularity : float, default=0.0
-        Size of the column that says how many neighbors a node has, relative to the length of a row.
-    """
-
-    weights: Mapping[str, float]
-    sharpness: float = 1.0
-    similar: float = 0.0
-    popularity: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +38,9 @@ class Combination:
     similar : float, default=0.0
         Weight of the most similar nodes.
     popularity : float, default=0.0
-        Factor of the logarithm of the number of neighbors, which is the last column; without it if zero.
+        Largest entry of the last column, which stands for the number of neighbors; without that column if zero.
+    max_neighbors : int, default=0
+        Largest number of neighbors in the fitted graph, for which that entry is meant.
     random_state : int, default=0
         Random seed of ties between similar nodes.
 
@@ -76,6 +56,7 @@ class Combination:
     projection: FloatArray
     similar: float = 0.0
     popularity: float = 0.0
+    max_neighbors: int = 0
     random_state: int = 0
 
     @classmethod
@@ -107,11 +88,10 @@ class Combination:
         weights = mixture.weights
         means = {name: normalize(outputs[name]).mean(axis=0, dtype=np.float64).astype(np.float32) for name in weights}
         blocks = cls(weights, means, np.empty((0, 0), np.float32))._blocks(outputs)
-        popularity = 0.0
-        if num_neighbors is not None and num_neighbors.any() and n_components >= MIN_COMPONENTS:
-            popularity = mixture.popularity / float(np.log1p(num_neighbors.max()))
+        most = 0 if num_neighbors is None else int(num_neighbors.max(initial=0))
+        popularity = mixture.popularity if most > 0 and n_components >= MIN_COMPONENTS else 0.0
         directions = principal_directions(blocks, n_components - (popularity > 0), sharpness=mixture.sharpness)
-        return cls(weights, means, directions, mixture.similar, popularity, random_state)
+        return cls(weights, means, directions, mixture.similar, popularity, most, random_state)
 
     @property
     def n_components(self) -> int:
@@ -136,9 +116,11 @@ class Combination:
         if self.similar > 0 and len(vectors) > 1:
             edges = similar_edges(vectors, random_state=self.random_state)
             vectors = normalize(vectors + self.similar * normalize(diffuse_rows(edges, vectors, ALPHA, HOPS)))
-        if self.popularity > 0 and num_neighbors is not None:
-            column = self.popularity * np.log1p(num_neighbors).astype(np.float32)
-            vectors = np.concatenate([vectors, column[:, None]], axis=1)
+        if self.popularity > 0:
+            if num_neighbors is None:
+                raise ValueError("num_neighbors must be given, as one of the columns stands for it")
+            column = self.popularity * np.minimum(np.log1p(num_neighbors) / np.log1p(self.max_neighbors), 1)
+            vectors = np.concatenate([vectors, column[:, None].astype(np.float32)], axis=1)
         return vectors
 
     def project(self, outputs: Mapping[str, FloatArray]) -> FloatArray:

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from graphprox._utils.figures import new_figure, write_figure
+from graphprox.auto.criteria.base import BALANCED, BOTH, FEATURES, GRAPH
 from graphprox.auto.outputs import OUTPUTS
-from graphprox.auto.selection import BALANCED, BOTH, EDGES, FEATURES, GRAPH, Selection
+from graphprox.auto.selection import EDGES, Selection
+
+MIN_LISTED = 0.05  # weight that is not rounded to zero
 
 _EDGES = {
     GRAPH: "edges are more informative than features",
@@ -30,6 +33,9 @@ def explain(
     shape: tuple[int, int],
     seconds: float,
     peak_memory: int | None = None,
+    *,
+    similar: float = 0.0,
+    popularity: float = 0.0,
 ) -> str:
     """Describe what was found, what was kept and what it cost, in three lines.
 
@@ -44,6 +50,10 @@ def explain(
         Time that fitting took.
     peak_memory : int or None, default=None
         Peak memory in bytes, if it is known.
+    similar : float, default=0.0
+        Weight of the most similar nodes.
+    popularity : float, default=0.0
+        Size of the column for the number of neighbors.
 
     Returns
     -------
@@ -55,10 +65,13 @@ def explain(
     found: no features, so nodes are described by their edges
     """
     memory = "" if peak_memory is None else f", at most {peak_memory / 2**20:,.0f} MB in this process"
-    listed = ", ".join(f"{name} {weight:.1f}" for name, weight in _by_weight(weights))
+    listed = ", ".join(f"{name} {weight:.1f}" for name, weight in _by_weight(weights) if weight >= MIN_LISTED)
     uses_edges = not all(name in OUTPUTS and OUTPUTS[name].weights.features for name in weights)
-    kept = _KEPT[selection.choice] if uses_edges else "features of the node and of similar nodes; edges are left out"
-    if selection.mixture.similar > 0:
+    kept = _KEPT[selection.choice]
+    if not uses_edges:
+        but = " but for the number of neighbors" if popularity > 0 else ""
+        kept = f"features of the node and of similar nodes; edges are left out{but}"
+    if similar >= MIN_LISTED:
         kept += ", averaged over similar nodes"
     return "\n".join(
         (
@@ -75,7 +88,7 @@ def _describe_evidence(selection: Selection) -> str:
     if not selection.scores:
         if selection.given:
             return "nothing was compared, as the choice was given"
-        return "nothing was compared, as the graph has too few nodes or features"
+        return f"nothing was compared, as {selection.meaning or 'there is no evidence'}"
     scores = ", ".join(f"{name} {100 * value:.1f} %" for name, value in selection.scores.items())
     if selection.ratio is None:
         return f"features cannot judge edges: {scores} {selection.meaning}"

@@ -61,7 +61,7 @@ class Positions:
         """
         matrix = _neighbor_words(graph, np.arange(graph.num_nodes), graph.num_nodes)
         signatures = sign_features(graph) if has_features else None
-        return cls(graph.ids, signatures, Preparation.fit(matrix, random_state=random_state))
+        return cls(graph.ids, signatures, Preparation.fit(matrix, random_state=random_state, centered=False))
 
     def transform(self, graph: Graph) -> FloatArray:
         """Return the reduced rows of neighbors.

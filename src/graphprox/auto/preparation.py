@@ -24,8 +24,10 @@ FEW_SHARPNESS = 2.0  # in a small one, where fewer directions can be trusted
 PRIOR_COUNT = 20  # nodes added to all counts, so that a word of two nodes of two hundred is not taken for a rare one
 FEW_NODES = 300  # of which half of the evidence is believed
 MAX_DENSITY = 0.25  # of a matrix that is taken for a bag of words
-MIN_DENSITY = 0.5  # of a matrix whose columns are centered
-MAX_SCALE = 3.0  # standard deviation of a dense column, relative to that of a typical one
+MAX_INTEGER_DENSITY = 0.5  # of counts whose columns are not centered
+MAX_SCALE = 3.0  # standard deviation of a dense column, relative to that of a column which is not too wide
+MAX_WIDE = 10  # columns that may be too wide, or half of fewer than twenty
+MAX_TABLE, TABLE_SPREAD = 50, 10.0  # columns of a table, and factor by which their scales differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +71,7 @@ class Preparation:
         max_directions: int = MAX_DIRECTIONS,
         sharpness: float | None = None,
         weighted: bool = True,
+        centered: bool = True,
     ) -> Preparation:
         """Compute weights and directions.
 
@@ -83,6 +86,8 @@ class Preparation:
             Exponent of the singular values; 1 keeps the features as they are. None for `choose_sharpness`.
         weighted : bool, default=True
             Whether columns of a bag of words are weighted.
+        centered : bool, default=True
+            Whether columns of a dense matrix are centered.
 
         Returns
         -------
@@ -91,7 +96,7 @@ class Preparation:
         weights, center = None, None
         if weighted and is_bag_of_words(x):
             weights = column_weights(x)
-        elif is_dense(x):
+        elif centered and is_dense(x):
             weights, center = limit_scales(x)
         rows = _to_rows(x, weights, center)
         _, values, right = randomized_svd(
@@ -100,7 +105,7 @@ class Preparation:
         exponent = choose_sharpness(x.shape[0]) if sharpness is None else sharpness
         scale = (values / max(values[0], np.finfo(np.float32).tiny)) ** (exponent - 1)
         counted = _density(x) <= MAX_DENSITY
-        sizes = _row_sizes(x, counted=counted)
+        sizes = _row_sizes(x, weights, center, counted=counted)
         typical = float(np.median(sizes[sizes > 0])) if sizes.any() else 1.0
         return cls(weights, center, np.ascontiguousarray(right.T * scale, dtype=np.float32), counted, typical)
 
@@ -130,15 +135,17 @@ class Preparation:
         Returns
         -------
         ndarray of shape (num_nodes,)
-            The number of nonzero entries, or the length of the row if the fitted matrix is not sparse.
+            The number of nonzero entries, or the length of the row if the fitted matrix is not sparse: around the mean
+            if it is dense.
 
         Examples
         --------
         >>> x = np.array([[3.0, 4.0], [0.0, 1.0], [0.0, 5.0]])
-        >>> Preparation.fit(x, random_state=0).relative_sizes(x)
+        >>> Preparation.fit(x, random_state=0, centered=False).relative_sizes(x)
         array([1. , 0.2, 1. ], dtype=float32)
         """
-        return _row_sizes(x, counted=self.counted) / self.typical_size
+        sizes = _row_sizes(x, self.weights, self.center, counted=self.counted) / self.typical_size
+        return sizes.astype(np.float32)
 
 
 def choose_sharpness(num_nodes: int) -> float:
@@ -161,7 +168,7 @@ def choose_sharpness(num_nodes: int) -> float:
 
 
 def is_dense(x: Features) -> bool:
-    """Return whether most entries of a matrix are nonzero, whatever its format.
+    """Return whether a matrix has too many nonzero entries to be taken for words or other rare things.
 
     Parameters
     ----------
@@ -170,13 +177,14 @@ def is_dense(x: Features) -> bool:
     Returns
     -------
     bool
+        Whether more than a quarter of its entries are nonzero, or more than half if all are non-negative integers.
 
     Examples
     --------
-    >>> is_dense(np.ones((2, 2))), is_dense(np.eye(2))
-    (True, False)
+    >>> is_dense(np.eye(3)), is_dense(np.eye(3) / 2)
+    (False, True)
     """
-    return _density(x) > MIN_DENSITY
+    return _density(x) > (MAX_INTEGER_DENSITY if _has_counts(x) else MAX_DENSITY)
 
 
 def is_bag_of_words(x: Features) -> bool:
@@ -197,9 +205,7 @@ def is_bag_of_words(x: Features) -> bool:
     (True, False)
     """
     values = x.data if isinstance(x, sp.csr_array) else x
-    if not np.any(values) or _density(x) > MAX_DENSITY:
-        return False
-    return bool(values.min() >= 0 and np.array_equal(values, np.round(values)))
+    return bool(np.any(values)) and _density(x) <= MAX_DENSITY and _has_counts(x)
 
 
 def column_weights(x: Features) -> FloatArray:
@@ -222,10 +228,11 @@ def column_weights(x: Features) -> FloatArray:
 
 
 def limit_scales(x: Features) -> tuple[FloatArray, FloatArray]:
-    """Return what makes the columns of a dense matrix comparable: factors that reduce wide columns, and means.
+    """Return what makes the columns of a dense matrix comparable: a factor and the mean of each.
 
-    A column that is much wider than most, such as an income beside shares, would decide all similarities alone. Other
-    differences of scale are kept: in learned vectors and principal components, narrow columns are noise.
+    Columns of a table, such as an income, an age and a share, have different units, and are standardized. In learned
+    vectors and principal components differences of scale mean something, as narrow columns are noise: only columns that
+    are much wider than others are reduced there.
 
     Parameters
     ----------
@@ -234,18 +241,32 @@ def limit_scales(x: Features) -> tuple[FloatArray, FloatArray]:
     Returns
     -------
     tuple of two ndarrays of shape (num_features,)
-        A standard deviation above three times the median is reduced to that.
+        A matrix is taken for a table if it has at most fifty columns whose standard deviations differ by a factor of
+        more than ten. In another, a deviation above three times the eleventh largest is reduced to that.
 
     Examples
     --------
-    >>> limit_scales(np.array([[0.0, 1.0, 7000.0], [1.0, 3.0, 1000.0], [2.0, 2.0, 4000.0]]))
-    (array([1.   , 1.   , 0.001], dtype=float32), array([1.e+00, 2.e+00, 4.e+03], dtype=float32))
+    >>> limit_scales(np.array([[0.0, 3000.0], [2.0, 1000.0]]))
+    (array([1.   , 0.001], dtype=float32), array([1.e+00, 2.e+03], dtype=float32))
     """
     dense = _to_dense(x)
     deviation = dense.std(axis=0)
-    limit = MAX_SCALE * float(np.median(deviation[deviation > 0])) if deviation.any() else 0.0
-    factors = np.divide(limit, deviation, where=deviation > limit, out=np.ones_like(deviation))
+    widest = np.sort(deviation[deviation > 0])[::-1]
+    if not len(widest):
+        limit = np.zeros_like(deviation)
+    elif len(deviation) <= MAX_TABLE and widest[0] > TABLE_SPREAD * widest[-1]:
+        limit = np.ones_like(deviation)
+    else:
+        typical = widest[min(len(widest) // 2, MAX_WIDE)]
+        limit = np.minimum(deviation / typical, MAX_SCALE)
+    factors = np.divide(limit, deviation, where=deviation > 0, out=np.ones_like(deviation))
     return factors.astype(np.float32), dense.mean(axis=0).astype(np.float32)
+
+
+def _has_counts(x: Features) -> bool:
+    """Return whether all entries are non-negative integers."""
+    values = x.data if isinstance(x, sp.csr_array) else x
+    return not values.size or bool(values.min() >= 0 and np.array_equal(values, np.round(values)))
 
 
 def _density(x: Features) -> float:
@@ -258,20 +279,33 @@ def _to_dense(x: Features) -> NDArray[np.float64]:
     return np.asarray(x if isinstance(x, np.ndarray) else x.toarray(), dtype=np.float64)
 
 
-def _row_sizes(x: Features, *, counted: bool) -> FloatArray:
+def _row_sizes(
+    x: Features, weights: FloatArray | None, center: FloatArray | None, *, counted: bool
+) -> NDArray[np.float64]:
+    """Return the number of nonzero entries of each row, or its length, around the mean if there is one."""
+    if not counted and center is not None and weights is not None:
+        return np.asarray(np.linalg.norm(_center(x, weights, center), axis=1))
     matrix = sp.csr_array(x.astype(np.float64))
     sizes = matrix.count_nonzero(axis=1) if counted else np.sqrt(matrix.multiply(matrix).sum(axis=1))
-    return np.asarray(sizes, dtype=np.float64).ravel().astype(np.float32)
+    return np.asarray(sizes, dtype=np.float64).ravel()
 
 
 def _to_rows(x: Features, weights: FloatArray | None, center: FloatArray | None = None) -> Features:
     """Return unit rows; those of a bag of words are weighted logarithms of its counts, dense ones are centered."""
-    if center is not None and weights is not None:
-        dense = _to_dense(x)
-        # A node without any features stays one, rather than becoming the opposite of the mean.
-        x = np.where(dense.any(axis=1, keepdims=True), (dense - center) * weights, 0).astype(np.float32)
-    elif weights is not None:
-        x = np.log1p(x) * weights if isinstance(x, np.ndarray) else sp.csr_array(x.log1p() @ sp.diags_array(weights))
     # In single precision, squares of very small or very large numbers are zero or infinite.
+    if center is not None and weights is not None:
+        return np.asarray(normalize(_center(x, weights, center), copy=False), dtype=np.float32)
+    if weights is not None:
+        x = np.log1p(x) * weights if isinstance(x, np.ndarray) else sp.csr_array(x.log1p() @ sp.diags_array(weights))
     rows: Features = normalize(x.astype(np.float64)).astype(np.float32)
     return rows
+
+
+def _center(x: Features, weights: FloatArray, center: FloatArray) -> NDArray[np.float64]:
+    """Return centered and weighted columns. A node without any features stays one."""
+    dense = np.array(_to_dense(x))
+    present = dense.any(axis=1)
+    dense -= center
+    dense *= weights
+    dense[~present] = 0
+    return dense

@@ -1,8 +1,8 @@
 """Selection: how much each output counts, by the scores of a criterion.
 
-One number decides, the *ratio*: what the edges of a graph explain of held-out features, divided by what the features
-of the nodes explain themselves. Each output has a weight for four values of it, and in between weights are
-interpolated, so that a small change of the ratio is a small change of the embedding.
+One number decides, the *ratio*: how informative the edges of a graph are, compared with its features. Each output has
+a weight for four values of it, and in between weights are interpolated, so that a small change of the ratio is a small
+change of the embedding.
 """
 
 from __future__ import annotations
@@ -13,19 +13,39 @@ from types import MappingProxyType
 
 import numpy as np
 
-from graphprox.auto.combination import Mixture
-from graphprox.auto.criteria import Evidence
+from graphprox.auto.criteria.base import BALANCED, BOTH, FEATURES, GRAPH, RATIOS, Evidence
 from graphprox.auto.outputs import OUTPUTS
 
-FEATURES, BOTH, BALANCED, GRAPH, EDGES = "features", "both", "balanced", "graph", "edges"
-# Ratio for which the weights of each choice are meant.
-RATIOS: Mapping[str, float] = MappingProxyType({FEATURES: 0.88, BOTH: 0.95, BALANCED: 1.0, GRAPH: 1.25})
+EDGES = "edges"  # the choice in a graph without features
 # Exponent of the singular values of the result: where edges tell more than features, neighbors agree, and what few
 # nodes share is noise.
 SHARPNESS: Mapping[str, float] = MappingProxyType({FEATURES: 1.0, BOTH: 1.0, BALANCED: 1.0, GRAPH: 1.35, EDGES: 1.0})
 # Weight of the most similar nodes, for the same reason.
 SIMILAR: Mapping[str, float] = MappingProxyType({FEATURES: 0.0, BOTH: 0.0, BALANCED: 0.2, GRAPH: 0.5, EDGES: 0.0})
 POPULARITY = 0.6  # size of the column for the number of neighbors, at the largest, relative to the length of a row
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """How outputs are mixed.
+
+    Parameters
+    ----------
+    weights : mapping of str to float
+        Weight of each output that is kept.
+    sharpness : float, default=1.0
+        Exponent of the singular values of the outputs side by side. Above 1, directions that many outputs agree on
+        count more.
+    similar : float, default=0.0
+        Weight of the most similar nodes: how much of their vectors is added to that of a node.
+    popularity : float, default=0.0
+        Size of the column that says how many neighbors a node has, relative to the length of a row.
+    """
+
+    weights: Mapping[str, float]
+    sharpness: float = 1.0
+    similar: float = 0.0
+    popularity: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -112,5 +132,5 @@ def select_outputs(evidence: Evidence) -> Selection:
     Selection
     """
     ratio = evidence.ratio
-    choice = BOTH if ratio is None else min(RATIOS, key=lambda each: abs(RATIOS[each] - ratio))
+    choice = BALANCED if ratio is None else min(RATIOS, key=lambda each: abs(RATIOS[each] - ratio))
     return Selection(choice, evidence.scores, ratio, meaning=evidence.meaning)

@@ -38,7 +38,7 @@ from graphprox.io.verified import (
 
 FORMAT = 2
 _MEAN = "combination.mean."  # and the name of an output
-_NUMBERS = ("similar", "popularity")  # of a combination
+_NUMBERS = ("similar", "popularity", "max_neighbors")  # of a combination
 
 
 @dataclass(frozen=True)
@@ -157,9 +157,9 @@ def _to_parts(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> F
     if (selection.choice == EDGES) != ("preparation.directions" not in arrays):
         raise ValueError(f"the choice is {selection.choice!r}")
     if unknown := [name for name in weights if name not in OUTPUTS]:
-        raise ValueError(f"{unknown[0]!r} is no registered output")
+        raise ValueError(f"{unknown[0]!r} is no registered output; import the module that registers it")
     means = {name: arrays[f"{_MEAN}{name}"] for name in weights}
-    numbers = {name: float(about[name]) for name in _NUMBERS}
+    numbers = {name: about[name] for name in _NUMBERS}
     return FittedParts(
         replace(facts, shape=(num_nodes, n_components)),
         selection,

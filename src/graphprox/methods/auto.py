@@ -16,11 +16,12 @@ from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import Progress
 from graphprox.auto.combination import Combination
 from graphprox.auto.criteria import CRITERIA
+from graphprox.auto.criteria.base import GRAPH, RATIOS
 from graphprox.auto.explanation import explain
 from graphprox.auto.outputs import OUTPUTS, PreparedGraph
 from graphprox.auto.positions import Positions
 from graphprox.auto.preparation import Preparation
-from graphprox.auto.selection import EDGES, GRAPH, RATIOS, Selection, select_outputs
+from graphprox.auto.selection import EDGES, Selection, select_outputs
 from graphprox.auto.storage import Facts, FittedParts, load_fitted, save_fitted
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.graph.graph import Graph
@@ -63,8 +64,8 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
     n_components : int, default=256
         Size of the embedding.
     keep : {"auto", "features", "both", "balanced", "graph"}, default="auto"
-        What the embedding is made of: features without edges, mostly features, as much of what is spread over edges,
-        or mostly that. ``"auto"`` leaves it to the criterion.
+        What the embedding is made of: features without edges, but for the number of neighbors; mostly features; as much
+        of what is spread over edges; or mostly that. ``"auto"`` leaves it to the criterion.
     criterion : {"by-density", "held-out-features", "neighbor-similarity"}, default="by-density"
         How the choice is made; the first takes the second for sparse features and the third for dense ones.
     preset : str, default="auto"
@@ -88,7 +89,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
     >>> from graphprox import synthetic
     >>> embedder = AutoEmbedder(n_components=32).fit(synthetic(nodes=420))
     >>> embedder.vectors_.shape, embedder.selection_.choice
-    ((420, 32), 'balanced')
+    ((420, 32), 'both')
     """
 
     info = MethodInfo(
@@ -136,7 +137,16 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
     @property
     def explanation_(self) -> str:
         """What was found in the graph, what was kept, and what it cost, in three lines."""
-        return explain(self.selection_, self.combination_.weights, self._shape, self.seconds_, self._peak_memory)
+        kept = self.combination_
+        return explain(
+            self.selection_,
+            kept.weights,
+            self._shape,
+            self.seconds_,
+            self._peak_memory,
+            similar=kept.similar,
+            popularity=kept.popularity,
+        )
 
     @property
     def _n_features_out(self) -> int:

@@ -8,11 +8,10 @@ import pytest
 
 from auto.topic_graphs import rewire, topic_graph
 from graphprox import Graph
+from graphprox.auto.criteria.base import RATIOS
 from graphprox.auto.criteria.neighbor_similarity import (
     MIN_CENTERS,
-    NOTHING,
-    UNKNOWN,
-    _judge,
+    judge_similarities,
     neighbor_similarity,
     sample_open_pairs,
 )
@@ -42,8 +41,9 @@ def test_pairs_are_neighbors_of_a_node_that_are_not_connected():
     network = nx.gnp_random_graph(40, 0.2, seed=1)
     network.add_edge(3, 3)
     graph = Graph(np.eye(40), np.array(network.edges).T)
-    centers, one, other = sample_open_pairs(PreparedGraph(graph, np.eye(40), 0), 0)
+    centers, one, other, weights = sample_open_pairs(PreparedGraph(graph, np.eye(40), 0), 0)
     assert len(centers) > 100
+    assert (weights == 1).all()
     for center, first, second in zip(centers.tolist(), one.tolist(), other.tolist(), strict=True):
         assert len({center, first, second}) == 3
         assert network.has_edge(center, first)
@@ -63,14 +63,14 @@ def test_edges_between_similar_nodes_are_informative_and_rewired_ones_are_not(se
     graph = project(topic_graph(nodes=600, seed=seed))
     similar, random = judge(graph), judge(rewire(graph, seed=seed))
     assert similar.ratio > 1
-    assert random.ratio < UNKNOWN
+    assert random.ratio <= 1
     assert similar.scores["neighbors"] > similar.scores["two steps apart"] > random.scores["neighbors"]
 
 
 def test_edges_between_unlike_nodes_are_not_informative():
     found = judge(bipartite_graph())
     assert found.scores["neighbors"] < 0 < found.scores["two steps apart"]
-    assert found.ratio < UNKNOWN
+    assert found.ratio <= 1
 
 
 def test_noise_in_the_features_does_not_change_which_similarity_is_larger():
@@ -83,22 +83,70 @@ def test_noise_in_the_features_does_not_change_which_similarity_is_larger():
     assert quotients[1] == pytest.approx(quotients[0], rel=0.15)
 
 
+def block_graph(homophily, *, nodes=3_000, classes=5, degree=6, seed=0):
+    """Return a graph with a given share of edges within classes, and 20 noisy features."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(classes, size=nodes)
+    source = rng.integers(nodes, size=nodes * degree // 2)
+    same = rng.random(len(source)) < homophily
+    order = np.argsort(y, kind="stable")
+    starts, counts = np.searchsorted(y[order], np.arange(classes)), np.bincount(y)
+    other = (y[source] + rng.integers(1, classes, len(source))) % classes
+    target_class = np.where(same, y[source], other)
+    target = order[starts[target_class] + rng.integers(0, counts[target_class])]
+    x = 1.5 * rng.normal(size=(classes, 20))[y] + 3 * rng.normal(size=(nodes, 20))
+    return Graph(x, np.array([source, target]), y=y)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_ratio_grows_with_homophily(seed):
+    ratios = [judge(block_graph(share, seed=seed)).ratio for share in (0.2, 0.35, 0.5, 0.7, 0.9)]
+    assert ratios[1:] == sorted(ratios[1:])
+    assert ratios[1] < RATIOS["balanced"] < ratios[3]
+    assert ratios[0] < 1.02  # random edges: nothing can be concluded
+
+
+def test_homophily_and_signal_of_a_block_model_are_recovered():
+    found = judge(block_graph(0.8, nodes=6_000))
+    near, far = found.scores.values()
+    assert far / near == pytest.approx(0.75, abs=0.1)  # h - (1 - h) / (k - 1), of k = 5 classes
+
+
 @pytest.mark.parametrize(
-    ("near", "far", "error", "ratio"),
+    ("near", "far", "error", "num_neighbors", "ratio"),
     [
-        (0.2, 0.1, 0.0, 1.25),
-        (0.2, 0.2, 0.0, 1.0),
-        (0.16, 0.2, 0.0, 0.95),
-        (0.1, 0.2, 0.0, 0.88),
-        (0.2, -0.1, 0.0, 1.25),  # nodes two steps apart are unlike
-        (0.2, 0.1, 0.01, 1.1),  # half of it is believed
-        (0.0, 0.0, 0.0, NOTHING),
-        (-0.1, 0.2, 0.0, NOTHING),
-        (0.02, 0.01, 0.02, UNKNOWN + (NOTHING - UNKNOWN) / 5),  # may be chance
+        (0.2, 0.15, 0.0, 20, RATIOS["graph"]),
+        (0.2, 0.1, 0.0, 4, 0.95 + 0.05 * (2 / 3)),  # λ = 1/2, s = 2/5: 4 λ² (1 - s) / (1 - λ² s) = 2/3
+        (0.2, -0.1, 0.0, 20, RATIOS["both"]),  # nodes two steps apart are unlike: no homophily is left
+        (0.2, 0.25, 0.0, 20, RATIOS["balanced"]),  # neighbors are less similar than what is two steps apart
+        (0.1, 0.25, 0.0, 20, RATIOS["both"]),  # much less
+        (0.2, 0.15, 0.01, 20, 1.1),  # half of it is believed
+        (0.0, 0.0, 0.0, 20, RATIOS["balanced"]),  # edges or features may be noise
+        (-0.1, 0.2, 0.0, 20, RATIOS["balanced"]),
+        (-0.1, 0.2, 1.0, 20, RATIOS["both"]),
     ],
 )
-def test_ratio_follows_the_quotient_as_far_as_it_is_precise(near, far, error, ratio):
-    assert _judge(near, far, error) == pytest.approx(ratio)
+def test_ratio_follows_from_homophily_signal_and_number_of_neighbors(near, far, error, num_neighbors, ratio):
+    assert judge_similarities(near, far, error, num_neighbors) == pytest.approx(ratio, abs=2e-3)
+
+
+def test_small_changes_of_a_similarity_are_small_changes_of_the_ratio():
+    near = np.linspace(-0.02, 0.3, 3_001)
+    for far in (0.0, 0.01, 0.1):
+        for error in (0.002, 0.01):
+            found = np.array([judge_similarities(each, far, error, 10.0) for each in near])
+            assert np.abs(np.diff(found)).max() < 0.02
+
+
+def test_edges_count_by_their_weights():
+    graph = project(topic_graph(nodes=600))
+    noise = rewire(graph, seed=5)
+    edges = np.hstack([np.array(graph.edges_once()), np.array(noise.edges_once())])
+    good, bad = len(graph.edges_once()[0]), len(noise.edges_once()[0])
+    trusted = Graph(graph.x, edges, edge_weight=np.r_[np.ones(good), np.full(bad, 1e-3)])
+    doubted = Graph(graph.x, edges, edge_weight=np.r_[np.full(good, 1e-3), np.ones(bad)])
+    assert judge(trusted).scores["neighbors"] > 3 * judge(doubted).scores["neighbors"]
+    assert judge(trusted).ratio > judge(doubted).ratio
 
 
 def test_graphs_without_enough_open_pairs_are_not_judged():

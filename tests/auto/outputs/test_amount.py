@@ -44,7 +44,8 @@ def test_unit_of_the_features_does_not_matter(unit):
 
 def test_amounts_far_from_the_typical_one_are_in_the_outermost_buckets():
     x = np.ones((5, 3)) * np.array([1e-9, 1, 1, 1, 1e9])[:, None]
-    rows = amount(x)
+    prepared = Preparation.fit(x, random_state=0, centered=False)
+    rows = OUTPUTS["amount"](PreparedGraph.of(Graph(x, [[0], [1]]), prepared, None, random_state=0))
     assert rows[0, 0] == rows[4, NUM_BUCKETS - 1] == rows[1, NUM_BUCKETS // 2] == 1
 
 

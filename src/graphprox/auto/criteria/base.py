@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 from graphprox._utils.progress import Progress
 from graphprox._utils.registry import Registry
 from graphprox.graph.graph import Graph
+
+FEATURES, BOTH, BALANCED, GRAPH = "features", "both", "balanced", "graph"
+# Ratio for which the weights of each choice are meant: how informative edges are, compared with features.
+RATIOS: Mapping[str, float] = MappingProxyType({FEATURES: 0.88, BOTH: 0.95, BALANCED: 1.0, GRAPH: 1.25})
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,7 @@ class Evidence:
     scores : mapping of str to float, optional
         What it was concluded from, as shares of 1; empty if the graph does not allow a judgment.
     meaning : str, default=""
-        What the scores are shares of, such as "of held-out features explained".
+        What the scores are shares of, such as "of held-out features explained"; without scores, why there are none.
 
     Examples
     --------

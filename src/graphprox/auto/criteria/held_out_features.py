@@ -16,7 +16,7 @@ from sklearn.preprocessing import normalize
 
 from graphprox._utils.arrays import Features, FloatArray, IntArray
 from graphprox._utils.progress import Progress
-from graphprox.auto.criteria.base import Evidence, register_criterion
+from graphprox.auto.criteria.base import BALANCED, RATIOS, Evidence, register_criterion
 from graphprox.auto.outputs.base import OUTPUTS, PreparedGraph
 from graphprox.auto.preparation import SHARPNESS, Preparation
 from graphprox.graph.graph import Graph
@@ -31,7 +31,6 @@ CANDIDATES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 MIN_SCORE = 0.01  # an R² below it is no evidence
-MAX_ADDED_RATIO = 1.0  # of edges that help beside own features, but not in place of them
 MIN_FEATURES, MIN_NODES = 8, 40  # below, nothing can be concluded
 SMALL = 5_000  # nodes; smaller graphs are judged by several splits of the columns
 MAX_SPLITS = 5
@@ -60,6 +59,8 @@ def held_out_features(graph: Graph, random_state: int, progress: Progress) -> Ev
         features.
     """
     scores = score_candidates(graph, random_state, progress)
+    if not scores:
+        return Evidence(None, meaning="the graph has too few nodes or features")
     return Evidence(compare_scores(scores), scores, "of held-out features explained")
 
 
@@ -88,7 +89,7 @@ def compare_scores(scores: Mapping[str, float]) -> float | None:
         return None
     in_place = _divide(scores["graph"], scores["own"])
     in_addition = _divide(scores["own and graph"], scores["own and view"])
-    return max(in_place, min(in_addition, MAX_ADDED_RATIO))
+    return max(in_place, min(in_addition, RATIOS[BALANCED]))
 
 
 def _divide(with_edges: float, without: float) -> float:
@@ -132,7 +133,9 @@ def score_candidates(graph: Graph, random_state: int, progress: Progress) -> dic
 
 def _prepare(columns: FloatArray | sp.csc_array, random_state: int) -> FloatArray:
     x: Features = columns if isinstance(columns, np.ndarray) else sp.csr_array(columns)
-    fitted = Preparation.fit(x, random_state=random_state, max_directions=MAX_DIRECTIONS, sharpness=SHARPNESS)
+    fitted = Preparation.fit(
+        x, random_state=random_state, max_directions=MAX_DIRECTIONS, sharpness=SHARPNESS, centered=False
+    )
     return fitted.transform(x)
 
 

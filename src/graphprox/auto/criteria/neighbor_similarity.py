@@ -1,27 +1,36 @@
-"""Neighbor similarity: whether a node is more like its neighbors than these are like each other.
+"""Neighbor similarity: how much of what a node is about its neighbors share, and how noisy its own features are.
 
-Where edges join nodes of a kind, similarity fades with distance: neighbors are more similar than nodes two steps apart.
-Where edges join unlike nodes, it is the other way round: what two students have in common is their teacher. Both
-similarities suffer alike from noise in the features, which cancels in their quotient.
+Suppose that the features of a node are what it is about, a share s of their variance, and noise. If edges join nodes of
+a kind, the similarity of neighbors is near = λ s, where λ is the homophily, and that of two neighbors of a node, which
+are two steps apart, is far = λ² s. So both unknowns follow: λ = far / near and s = near² / far. The mean of d neighbors
+then says d λ² (1 - s) / (1 - λ² s) times as much about a node, signal to noise, as its own features do.
 """
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
-from graphprox._utils.arrays import FloatArray, IntArray
+from graphprox._utils.arrays import IntArray
 from graphprox._utils.progress import Progress
-from graphprox.auto.criteria.base import Evidence, register_criterion
+from graphprox.auto.criteria.base import BALANCED, BOTH, GRAPH, RATIOS, Evidence, register_criterion
 from graphprox.auto.outputs.base import PreparedGraph
 from graphprox.auto.preparation import Preparation
 from graphprox.graph.graph import Graph
 
+Doubles: TypeAlias = NDArray[np.float64]
+
 MIN_CENTERS = 20  # nodes with two neighbors that are not connected; with fewer, nothing can be concluded
 MAX_CENTERS, PAIRS = 10_000, 20  # nodes, and pairs of neighbors of each, that are compared at most
-NOTHING, UNKNOWN = 0.88, 0.95  # ratios if neighbors are not similar at all, and if nothing is known
-QUOTIENTS, RATIOS = (0.6, 0.8, 1.0, 1.3), (0.88, 0.95, 1.0, 1.25)  # in between, the ratio is interpolated
-SIGNIFICANT = 2.0  # standard errors
+BLOCK = 20_000  # pairs that are compared at once
+# Ratio by how much neighbors say, compared with own features; less if neighbors are less similar than what is two
+# steps apart, by near / far.
+GAINS, GAIN_RATIOS = (0.0, 1.0, 2.0), (RATIOS[BOTH], RATIOS[BALANCED], RATIOS[GRAPH])
+QUOTIENTS, QUOTIENT_RATIOS = (0.4, 0.8), (RATIOS[BOTH], RATIOS[BALANCED])
+SIGNIFICANT = 2.0  # similarity of neighbors, in standard errors, of which half is believed
 PRECISE = 0.01  # standard error of which half of the evidence is believed
 
 
@@ -43,25 +52,33 @@ def neighbor_similarity(graph: Graph, random_state: int, progress: Progress) -> 
     """
     progress("choosing", 0, 1)
     rows = Preparation.fit(graph.x, random_state=random_state).transform(graph.x)
-    centers, one, other = sample_open_pairs(PreparedGraph(graph, rows, random_state), random_state)
+    prepared = PreparedGraph(graph, rows, random_state)
+    centers, one, other, weights = sample_open_pairs(prepared, random_state)
     progress("choosing", 1, 1)
-    found = np.unique(centers)
-    if len(found) < MIN_CENTERS:
-        return Evidence(None)
-    ends = np.concatenate([one, other])
+    if len(np.unique(centers)) < MIN_CENTERS:
+        return Evidence(None, meaning="too few nodes have two neighbors that are not connected")
     centered = normalize(rows - rows.mean(axis=0))
-    centered -= centered[ends].mean(axis=0)  # ends of edges are seldom typical nodes
-    scale = float((centered[ends] ** 2).sum(axis=1).mean())
+    ends = np.bincount(np.concatenate([one, other]), minlength=len(rows))
+    centered -= (ends @ centered) / ends.sum()  # ends of edges are seldom typical nodes
+    scale = float(ends @ (centered**2).sum(axis=1)) / ends.sum()
     if scale == 0:
-        return Evidence(None)
-    near = (centered[centers] * (centered[one] + centered[other])).sum(axis=1) / (2 * scale)
-    far = (centered[one] * centered[other]).sum(axis=1) / scale
-    mean_near, mean_far = float(near.mean()), float(far.mean())
-    ratio = _judge(mean_near, mean_far, _standard_error(near, centers))
-    return Evidence(ratio, {"neighbors": mean_near, "two steps apart": mean_far}, "as similar as a node to itself")
+        return Evidence(None, meaning="the features of all nodes are equal")
+    near, far = np.empty(len(centers)), np.empty(len(centers))
+    for start in range(0, len(centers), BLOCK):
+        part = slice(start, start + BLOCK)
+        left, right = centered[one[part]], centered[other[part]]
+        near[part] = np.einsum("ij,ij->i", centered[centers[part]], left + right) / (2 * scale)
+        far[part] = np.einsum("ij,ij->i", left, right) / scale
+    mean_near, error = _mean_and_error(near, weights, centers)
+    mean_far, _ = _mean_and_error(far, weights, centers)
+    return Evidence(
+        judge_similarities(mean_near, mean_far, error, _effective_neighbors(prepared)),
+        {"neighbors": mean_near, "two steps apart": mean_far},
+        "as similar as a node to itself",
+    )
 
 
-def sample_open_pairs(prepared: PreparedGraph, random_state: int) -> tuple[IntArray, IntArray, IntArray]:
+def sample_open_pairs(prepared: PreparedGraph, random_state: int) -> tuple[IntArray, IntArray, IntArray, Doubles]:
     """Draw pairs of neighbors of a node that are not connected with each other.
 
     Parameters
@@ -71,15 +88,15 @@ def sample_open_pairs(prepared: PreparedGraph, random_state: int) -> tuple[IntAr
 
     Returns
     -------
-    tuple of three ndarrays of shape (num_pairs,)
-        The node, and two of its neighbors.
+    tuple of four ndarrays of shape (num_pairs,)
+        The node, two of its neighbors, and the product of the weights of the two edges.
 
     Examples
     --------
     >>> from graphprox import Graph
     >>> path = PreparedGraph(Graph(np.eye(3), [[0, 1], [1, 2]]), np.eye(3), random_state=0)
     >>> [sorted(set(each.tolist())) for each in sample_open_pairs(path, 0)]
-    [[1], [0, 2], [0, 2]]
+    [[1], [0, 2], [0, 2], [1.0]]
     """
     rng = np.random.default_rng([random_state, 2])
     neighbors, degree = prepared.neighbors, prepared.num_neighbors
@@ -89,22 +106,57 @@ def sample_open_pairs(prepared: PreparedGraph, random_state: int) -> tuple[IntAr
     centers = np.repeat(centers, PAIRS)
     first = rng.integers(0, degree[centers])
     second = (first + rng.integers(1, degree[centers])) % degree[centers]
-    one, other = (neighbors.indices[neighbors.indptr[centers] + place].astype(np.int64) for place in (first, second))
+    places = [neighbors.indptr[centers] + place for place in (first, second)]
+    one, other = (neighbors.indices[place].astype(np.int64) for place in places)
+    weights = neighbors.data[places[0]].astype(np.float64) * neighbors.data[places[1]]
     is_open = np.asarray(neighbors[one, other]).ravel() == 0 if len(one) else np.zeros(0, bool)
-    return centers[is_open], one[is_open], other[is_open]
+    return centers[is_open], one[is_open], other[is_open], weights[is_open]
 
 
-def _judge(near: float, far: float, error: float) -> float:
-    """Return the ratio, the nearer to what it is without evidence the less precise the similarities are."""
-    if near <= SIGNIFICANT * error:
-        ratio = NOTHING
-    else:
-        ratio = float(np.interp(near / max(far, np.finfo(float).tiny), QUOTIENTS, RATIOS))
-    return UNKNOWN + (ratio - UNKNOWN) / (1 + (error / PRECISE) ** 2)
+def judge_similarities(near: float, far: float, error: float, num_neighbors: float) -> float:
+    """Return how informative edges are, compared with features.
+
+    Parameters
+    ----------
+    near, far : float
+        Similarity of neighbors, and of nodes two steps apart.
+    error : float
+        Standard error of the first.
+    num_neighbors : float
+        Number of neighbors of a typical node.
+
+    Returns
+    -------
+    float
+        That of *balanced* if neighbors are not similar: either edges or features may then be noise. The nearer to it
+        the less certain the similarity of neighbors is, and to that of *both* the less precise.
+
+    Examples
+    --------
+    >>> judge_similarities(0.2, 0.1, 0.0, 20.0), judge_similarities(-0.1, 0.1, 0.0, 20.0)
+    (1.25, 1.0)
+    """
+    ratio = RATIOS[BALANCED]
+    if near > 0:
+        homophily = min(max(far, 0.0) / near, 1.0)
+        signal = min(near / homophily, 1.0) if homophily > 0 else 1.0
+        gain = num_neighbors * homophily**2 * (1 - signal) / max(1 - homophily**2 * signal, np.finfo(float).tiny)
+        found = float(np.interp(gain, GAINS, GAIN_RATIOS))
+        if far > near:
+            found = float(np.interp(near / far, (*QUOTIENTS, 1.0), (*QUOTIENT_RATIOS, max(found, RATIOS[BALANCED]))))
+        ratio += (found - ratio) * near**2 / (near**2 + (SIGNIFICANT * error) ** 2)
+    return RATIOS[BOTH] + (ratio - RATIOS[BOTH]) / (1 + (error / PRECISE) ** 2)
 
 
-def _standard_error(values: FloatArray, groups: IntArray) -> float:
-    """Return the standard error of a mean of values, those of a group being dependent."""
+def _mean_and_error(values: Doubles, weights: Doubles, groups: IntArray) -> tuple[float, float]:
+    """Return the mean of the weighted means of groups, and its standard error."""
     _, group = np.unique(groups, return_inverse=True)
-    means = np.bincount(group, values) / np.bincount(group)
-    return float(means.std() / np.sqrt(len(means)))
+    means = np.bincount(group, weights * values) / np.bincount(group, weights)
+    return float(means.mean()), float(means.std() / np.sqrt(len(means)))
+
+
+def _effective_neighbors(prepared: PreparedGraph) -> float:
+    """Return how many neighbors of equal weight a node has on average, of the nodes that have any."""
+    weights = prepared.neighbors.astype(np.float64)
+    total, squares = (np.asarray(each.sum(axis=1)).ravel() for each in (weights, weights.multiply(weights)))
+    return float(np.mean(total[squares > 0] ** 2 / squares[squares > 0]))

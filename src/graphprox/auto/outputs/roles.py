@@ -12,7 +12,7 @@ NUM_BUCKETS = 64  # two for each doubling of the degree, so that no graph has mo
 HOPS = 2
 
 
-@register_output("roles", Weights(both=0.3, balanced=0.2, graph=0.2, edges=0.3))
+@register_output("roles", Weights(both=0.3, balanced=0.2, graph=0.2, edges=0.5))
 def roles(prepared: PreparedGraph) -> FloatArray:
     """Degree of the node and distribution of degrees around it: stars, rings and cliques differ.
 
