@@ -53,6 +53,7 @@ MIN_EDGES = 5_000  # a twentieth of fewer says little
 MAX_LINK_NODES = 10_000  # larger graphs take long
 N_COMPONENTS = 256
 PACKAGE = "as it is"
+WITHOUT_EFFECT = ("explanation", "storage")  # modules whose constants do not change an embedding
 FLOORS: Mapping[str, type[GraphEmbedder]] = {
     "raw": RawFeatures,
     "smoothed": SmoothedFeatures,
@@ -134,7 +135,8 @@ SELECTABLE = tuple(name for name, variant in VARIANTS.items() if variant.choice 
 
 def fingerprint() -> str:
     """Return a number for all constants that a result depends on, so that older results are measured again."""
-    modules = [import_module(each.name) for each in walk_packages(auto.__path__, f"{auto.__name__}.")]
+    names = [each.name for each in walk_packages(auto.__path__, f"{auto.__name__}.")]
+    modules = [import_module(name) for name in names if name.rpartition(".")[2] not in WITHOUT_EFFECT]
     constants = [
         (module.__name__, name, repr(value))
         for module in modules
