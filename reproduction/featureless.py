@@ -88,7 +88,7 @@ def observe_graph(name: str, graph: Graph) -> FeaturelessObservation:
 _SECTION = """
 ## Graphs without features
 
-Features of the floors are one-hot nodes in the airports, and degrees in the social networks, those of the whole graph;
+Features of the floors are one-hot nodes in the airports, and degrees in the social networks;
 classes of airports are levels of activity. Accuracy of validation nodes, or AUC of validation edges by cosine.
 
 | graph | measure | auto | raw | smoothed | diffused | DeepWalk |

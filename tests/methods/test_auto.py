@@ -98,6 +98,13 @@ def test_too_few_words_keep_features_and_edges_alike():
     assert "too few" in embedder.explanation_
 
 
+def test_features_alone_are_kept_where_there_are_no_edges():
+    graph = topic_graph(nodes=150)
+    alone = AutoEmbedder(n_components=16).fit(Graph(graph.x, [[3], [3]]))
+    assert alone.selection_.choice == "features"
+    assert "nothing was compared, as there are no edges" in alone.explanation_
+
+
 def test_explanation_has_three_lines():
     for graph in (topic_graph(nodes=150), without_features([range(29), range(1, 30)], 30)):
         lines = AutoEmbedder(n_components=8).fit(graph).explanation_.splitlines()

@@ -28,6 +28,7 @@ MAX_INTEGER_DENSITY = 0.5  # of counts whose columns are not centered
 MAX_SCALE = 3.0  # standard deviation of a dense column, relative to that of a column which is not too wide
 MAX_WIDE = 10  # columns that may be too wide, or half of fewer than twenty
 MAX_TABLE, TABLE_SPREAD = 50, 10.0  # columns of a table, and factor by which their scales differ
+FILLED, MIN_MEAN = 0.9, 0.25  # share of rows with a value, and mean of a column relative to its deviation
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,8 @@ class Preparation:
     Parameters
     ----------
     weights : ndarray of shape (num_features,) or None
-        Weight of each column: its inverse document frequency in a bag of words, what reduces wide columns of a dense
-        matrix, None in any other.
+        Weight of each column: its inverse document frequency in a bag of words, what makes columns of a dense matrix
+        comparable, None in any other.
     center : ndarray of shape (num_features,) or None
         Mean of each column of a dense matrix.
     directions : ndarray of shape (num_features, num_directions)
@@ -177,14 +178,45 @@ def is_dense(x: Features) -> bool:
     Returns
     -------
     bool
-        Whether more than a quarter of its entries are nonzero, or more than half if all are non-negative integers.
+        Whether more than a quarter of its entries are nonzero, or more than half if all are non-negative integers, or
+        it is a table.
 
     Examples
     --------
     >>> is_dense(np.eye(3)), is_dense(np.eye(3) / 2)
     (False, True)
     """
-    return _density(x) > (MAX_INTEGER_DENSITY if _has_counts(x) else MAX_DENSITY)
+    return is_table(x) or _density(x) > (MAX_INTEGER_DENSITY if _has_counts(x) else MAX_DENSITY)
+
+
+def is_table(x: Features) -> bool:
+    """Return whether the columns of a matrix look like those of a table, which have different units.
+
+    Parameters
+    ----------
+    x : ndarray or csr_array of shape (num_nodes, num_features)
+
+    Returns
+    -------
+    bool
+        Whether there are at most fifty columns, whose standard deviations differ by a factor of more than ten; at least
+        one of them is nonzero in nine rows of ten; and most have a mean that is not small beside the deviation, as
+        principal components and learned vectors have.
+
+    Examples
+    --------
+    >>> is_table(np.array([[30.0, 52_000.0], [50.0, 31_000.0]])), is_table(np.eye(2))
+    (True, False)
+    """
+    if not 0 < x.shape[1] <= MAX_TABLE or not x.shape[0]:
+        return False
+    dense = _to_dense(x)
+    deviation, mean = dense.std(axis=0), np.abs(dense.mean(axis=0))
+    varies = deviation > 0
+    if not varies.any() or deviation.max() <= TABLE_SPREAD * deviation[varies].min():
+        return False
+    is_filled = np.count_nonzero(dense, axis=0).max() >= FILLED * len(dense)
+    return bool(is_filled and np.median(mean[varies] / deviation[varies]) >= MIN_MEAN)
 
 
 def is_bag_of_words(x: Features) -> bool:
@@ -205,7 +237,7 @@ def is_bag_of_words(x: Features) -> bool:
     (True, False)
     """
     values = x.data if isinstance(x, sp.csr_array) else x
-    return bool(np.any(values)) and _density(x) <= MAX_DENSITY and _has_counts(x)
+    return bool(np.any(values)) and _density(x) <= MAX_DENSITY and _has_counts(x) and not is_table(x)
 
 
 def column_weights(x: Features) -> FloatArray:
@@ -241,20 +273,20 @@ def limit_scales(x: Features) -> tuple[FloatArray, FloatArray]:
     Returns
     -------
     tuple of two ndarrays of shape (num_features,)
-        A matrix is taken for a table if it has at most fifty columns whose standard deviations differ by a factor of
-        more than ten. In another, a deviation above three times the eleventh largest is reduced to that.
+        Columns of a table get a deviation of 1, see `is_table`. In another matrix, a deviation above three times the
+        eleventh largest, or the median of fewer than twenty, is reduced to that.
 
     Examples
     --------
-    >>> limit_scales(np.array([[0.0, 3000.0], [2.0, 1000.0]]))
-    (array([1.   , 0.001], dtype=float32), array([1.e+00, 2.e+03], dtype=float32))
+    >>> limit_scales(np.array([[1.0, 3000.0], [3.0, 1000.0]]))
+    (array([1.   , 0.001], dtype=float32), array([   2., 2000.], dtype=float32))
     """
     dense = _to_dense(x)
     deviation = dense.std(axis=0)
     widest = np.sort(deviation[deviation > 0])[::-1]
     if not len(widest):
         limit = np.zeros_like(deviation)
-    elif len(deviation) <= MAX_TABLE and widest[0] > TABLE_SPREAD * widest[-1]:
+    elif is_table(x):
         limit = np.ones_like(deviation)
     else:
         typical = widest[min(len(widest) // 2, MAX_WIDE)]

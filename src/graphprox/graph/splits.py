@@ -181,7 +181,8 @@ class EdgeSplit(ReadOnlyArrays):
     Attributes
     ----------
     graph : Graph
-        The nodes, ids and features of the original graph and the edges that are not held out, without labels.
+        The nodes, ids and features of the original graph and the edges that are not held out, without labels. Features
+        that were computed from edges are computed again from those that remain.
     val_edges : ndarray of shape (2, n_val)
         Held-out edges of the validation part.
     val_non_edges : ndarray of shape (2, n_val)

@@ -16,7 +16,7 @@ from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import Progress
 from graphprox.auto.combination import Combination
 from graphprox.auto.criteria import CRITERIA
-from graphprox.auto.criteria.base import GRAPH, RATIOS
+from graphprox.auto.criteria.base import FEATURES, GRAPH, RATIOS
 from graphprox.auto.explanation import explain
 from graphprox.auto.outputs import OUTPUTS, PreparedGraph
 from graphprox.auto.positions import Positions
@@ -54,8 +54,8 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
     along edges by personalized PageRank, averaged over neighbors, spread over nodes with similar features. To these
     come who is connected with whom, the degrees around a node, and how many features it has. How much each of them
     counts is decided by the graph itself: an embedding of one half of the features must predict the other half, or,
-    where features are dense, neighbors must be more similar than nodes two steps apart. Nothing is trained, and nothing
-    has to be tuned.
+    where features are dense, it counts how fast similarity fades from neighbors to nodes two steps apart. Nothing is
+    trained, and nothing has to be tuned.
 
     A graph without features is described by who is connected with whom and by degrees.
 
@@ -165,6 +165,8 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
             return Selection(EDGES, {}, given=self.keep != CHOOSE)
         if self.keep != CHOOSE:
             return Selection(self.keep, {}, given=True)
+        if not (graph.edge_index[0] != graph.edge_index[1]).any():
+            return Selection(FEATURES, {}, meaning="there are no edges")
         return select_outputs(CRITERIA[self.criterion](graph, seed, progress))
 
     def _outputs(self, graph: Graph, names: Iterable[str]) -> tuple[dict[str, FloatArray], IntArray]:

@@ -138,6 +138,11 @@ def test_small_changes_of_a_similarity_are_small_changes_of_the_ratio():
             assert np.abs(np.diff(found)).max() < 0.02
 
 
+def test_rounding_does_not_decide_where_neighbors_have_equal_features():
+    found = [judge_similarities(1.0 + each, 1.0, 0.0, 6.0) for each in (-1e-6, -1e-16, 0.0, 1e-16, 1e-6)]
+    assert max(found) - min(found) < 0.01
+
+
 def test_edges_count_by_their_weights():
     graph = project(topic_graph(nodes=600))
     noise = rewire(graph, seed=5)

@@ -12,7 +12,7 @@ from graphprox.graph.graph import Graph
 
 @register_criterion("by-density")
 def by_density(graph: Graph, random_state: int, progress: Progress) -> Evidence:
-    """Take the similarity of neighbors if most features are nonzero, and held-out features otherwise.
+    """Take the similarity of neighbors if features are dense, and held-out features otherwise.
 
     Sparse columns, such as words, vary independently of each other except for what a node is about. Dense ones, such as
     learned vectors or principal components, do not: either all of them are mixtures of the same facts, so that one half

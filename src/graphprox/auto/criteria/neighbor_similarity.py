@@ -30,6 +30,7 @@ BLOCK = 20_000  # pairs that are compared at once
 # steps apart, by near / far.
 GAINS, GAIN_RATIOS = (0.0, 1.0, 2.0), (RATIOS[BOTH], RATIOS[BALANCED], RATIOS[GRAPH])
 QUOTIENTS, QUOTIENT_RATIOS = (0.4, 0.8), (RATIOS[BOTH], RATIOS[BALANCED])
+MAX_SIGNAL = 0.999  # no features are without any noise
 SIGNIFICANT = 2.0  # similarity of neighbors, in standard errors, of which half is believed
 PRECISE = 0.01  # standard error of which half of the evidence is believed
 
@@ -139,8 +140,8 @@ def judge_similarities(near: float, far: float, error: float, num_neighbors: flo
     ratio = RATIOS[BALANCED]
     if near > 0:
         homophily = min(max(far, 0.0) / near, 1.0)
-        signal = min(near / homophily, 1.0) if homophily > 0 else 1.0
-        gain = num_neighbors * homophily**2 * (1 - signal) / max(1 - homophily**2 * signal, np.finfo(float).tiny)
+        signal = min(near / homophily, MAX_SIGNAL) if homophily > 0 else MAX_SIGNAL
+        gain = num_neighbors * homophily**2 * (1 - signal) / (1 - homophily**2 * signal)
         found = float(np.interp(gain, GAINS, GAIN_RATIOS))
         if far > near:
             found = float(np.interp(near / far, (*QUOTIENTS, 1.0), (*QUOTIENT_RATIOS, max(found, RATIOS[BALANCED]))))

@@ -13,7 +13,7 @@ PER_DOUBLING = 4
 
 @register_output("amount", Weights(features=0.3, both=0.3, balanced=0.2, graph=0.2))
 def amount(prepared: PreparedGraph) -> FloatArray:
-    """Number of features that the node has, or the length of its row if most of them are nonzero.
+    """Number of features that the node has, or the length of its row if they are dense.
 
     Parameters
     ----------

@@ -37,9 +37,9 @@ class Weights:
     features : float, default=0.0
         Where edges tell much less than features do, and are left out.
     both : float, default=0.0
-        Where they tell a little less, or nothing can be concluded.
+        Where they tell a little less, or little is known, as the graph is small.
     balanced : float, default=0.0
-        Where they tell as much.
+        Where they tell as much, or nothing can be concluded.
     graph : float, default=0.0
         Where they tell more.
     edges : float, default=0.0
