@@ -222,7 +222,7 @@ def test_k_must_be_less_than_the_number_of_nodes(embedding, k):
 # -- files and frames -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ending", ["parquet", "csv", "txt", "w2v", "tsv"])
+@pytest.mark.parametrize("ending", ["parquet", "npz", "csv", "txt", "w2v", "tsv"])
 @pytest.mark.parametrize("ids", [NAMES, [30, -1, 7, 9]])
 def test_save_and_load_round_trip(tmp_path, ending, ids):
     embedding = Embedding(VECTORS, ids)
@@ -246,10 +246,10 @@ def test_methods_and_functions_write_and_read_the_same(tmp_path, embedding):
     assert read_embedding(tmp_path / "function.csv").ids.tolist() == NAMES
 
 
-def test_frame_has_ids_as_index_and_equals_a_parquet_file(tmp_path, embedding):
+def test_frame_has_ids_as_index_and_equals_a_wide_parquet_file(tmp_path, embedding):
     frame = embedding.to_frame()
     assert frame.loc["bob"].tolist() == [3, 4]
-    (path,) = embedding.save(tmp_path / "vectors.parquet")
+    (path,) = embedding.save(tmp_path / "vectors.parquet", layout="wide")
     pd.testing.assert_frame_equal(frame, pd.read_parquet(path).set_index("id"))
     frame.loc["bob", "0"] = 9
     assert embedding["bob"][0] == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -98,7 +99,7 @@ def commands_of(block: str) -> list[tuple[str, str]]:
 
 def run_command(command: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
     """Run the program in this process, as starting others takes seconds; return exit code, and stdout with stderr."""
-    arguments = command.partition("  #")[0].split()
+    arguments = shlex.split(command.partition("  #")[0])
     assert arguments[0] == "graphprox"
     monkeypatch.setattr(sys, "argv", arguments)
     printed = io.StringIO()

@@ -19,6 +19,7 @@ from graphprox.errors import ParameterError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from graphprox.io.embedding_writer import Layout
     from graphprox.similarity_search import Neighbors
 
 _VALUES_PER_BLOCK = 1 << 19  # a block that fits into the processor's cache
@@ -169,14 +170,16 @@ class Embedding:
         neighbors = nearest(self, np.atleast_1d(rows), k=k, metric=metric)
         return neighbors if rows.ndim else neighbors[0]
 
-    def save(self, path: str | Path) -> list[Path]:
+    def save(self, path: str | Path, *, layout: Layout | None = None) -> list[Path]:
         """Write the embedding to a file, atomically.
 
         Parameters
         ----------
         path : str or Path
-            File whose ending selects the format: ``.parquet``, ``.csv``, ``.npy`` (without ids), ``.txt`` or ``.w2v``
-            (word2vec), or ``.tsv`` (TensorBoard's projector); see `graphprox.write_embedding`.
+            File whose ending selects the format: ``.parquet``, ``.npz``, ``.npy`` (without ids), ``.csv``, ``.txt`` or
+            ``.w2v`` (word2vec), or ``.tsv`` (TensorBoard's projector); see `graphprox.write_embedding`.
+        layout : {"list", "wide"}, default=None
+            Columns of a Parquet file: ``vector`` of lists, or one per component. "list" if None.
 
         Returns
         -------
@@ -198,7 +201,7 @@ class Embedding:
         """
         from graphprox.io.embedding_writer import write_embedding
 
-        return write_embedding(path, self)
+        return write_embedding(path, self, layout=layout)
 
     @classmethod
     def load(cls, path: str | Path, ids: ArrayLike | None = None) -> Embedding:
@@ -229,12 +232,13 @@ class Embedding:
         return read_embedding(path, ids=ids)
 
     def to_frame(self) -> pd.DataFrame:
-        """Convert to a pandas DataFrame.
+        """Convert to a pandas DataFrame with a column per component.
 
         Returns
         -------
         pandas.DataFrame of shape (num_nodes, n_components)
-            The index, named "id", contains the node ids; columns are named "0", "1" and so on, as in a Parquet file.
+            The index, named "id", contains the node ids; columns are named "0", "1" and so on, as in a Parquet file of
+            ``layout="wide"``. In the default layout, ``pandas.read_parquet`` gives a column of arrays.
 
         Raises
         ------

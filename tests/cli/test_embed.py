@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from graphprox import FTGCL, AutoEmbedder, load
@@ -42,6 +43,14 @@ def test_only_the_embedding_is_written(embed, tmp_path):
     assert "140 nodes, 8 components, by ft-gcl, 3 epochs, loss" in out
     assert read_embedding(tmp_path / "emb.parquet").vectors.shape == (140, 8)
     assert [path.name for path in tmp_path.glob("emb*")] == ["emb.parquet"]
+
+
+def test_layout_of_a_parquet_file_is_an_option(embed, tmp_path):
+    for layout, names in ((), ["id", "vector"]), (("--layout", "wide"), ["id", *map(str, range(8))]):
+        code, _, _ = embed("--out", tmp_path / "emb.parquet", "--epochs", 1, *layout)
+        assert (code, pq.read_schema(tmp_path / "emb.parquet").names) == (0, names)
+    code, _, err = embed("--out", tmp_path / "emb.csv", "--epochs", 1, "--layout", "wide")
+    assert (code, err) == (2, "error: --layout must be left out, except for a .parquet file; got 'emb.csv'\n")
 
 
 def test_command_equals_the_estimator_fitted_on_the_data_set(run, tmp_path, no_data):

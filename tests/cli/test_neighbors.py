@@ -107,6 +107,12 @@ def test_classes_are_those_of_the_data_set(run, tmp_path):
     assert isinstance(row["class"], str)
 
 
+@pytest.mark.parametrize(("name", "layout"), [("w.parquet", "wide"), ("w.npz", None), ("w.csv", None)])
+def test_neighbors_are_equal_in_all_formats(run, people, name, layout):
+    write_embedding(people.with_name(name), VECTORS, NAMES, layout=layout)
+    assert run("neighbors", people.with_name(name), "ann", "--json") == run("neighbors", people, "ann", "--json")
+
+
 def test_integer_ids_are_matched_as_integers(run, tmp_path):
     write_embedding(tmp_path / "v.csv", VECTORS, [-3, 10, 7, 8])
     code, out, _ = run("neighbors", tmp_path / "v.csv", "-k", "1", "--json", "--", "-3", "10")

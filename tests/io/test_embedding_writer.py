@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet
 import pytest
 import torch
@@ -19,7 +20,7 @@ from graphprox import Graph, GraphproxError, ParameterError, WriteError, read_gr
 from graphprox.io import embedding_writer as module
 
 VECTORS = np.array([[1, -0.1], [3e-20, 4.5], [0, 16777216]], np.float32)
-ENDINGS = (".parquet", ".csv", ".npy", ".txt", ".w2v", ".tsv")
+ENDINGS = (".parquet", ".npz", ".npy", ".csv", ".txt", ".w2v", ".tsv")
 
 
 @st.composite
@@ -54,6 +55,20 @@ def by_projector(path):
     return metadata, np.array(vectors, np.float32)
 
 
+def by_lists(path):
+    """As a vector store reads it: an id and a list of fixed size per row."""
+    table = pyarrow.parquet.read_table(path)
+    assert table.column_names == ["id", "vector"]
+    assert pa.types.is_fixed_size_list(table.schema.types[1])
+    return table["id"].to_pylist(), np.array(table["vector"].to_pylist())
+
+
+def by_numpy(path):
+    with np.load(path, allow_pickle=False) as arrays:
+        assert arrays.files == ["ids", "vectors"]
+        return arrays["ids"].tolist(), arrays["vectors"]
+
+
 def by_pandas(path):
     by_text = {"dtype": str, "keep_default_na": False}
     table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, **by_text)
@@ -61,7 +76,15 @@ def by_pandas(path):
     return table["id"].tolist(), table.drop(columns="id").to_numpy(np.float32)
 
 
-READERS = {".parquet": by_pandas, ".csv": by_pandas, ".txt": by_word2vec, ".w2v": by_word2vec, ".tsv": by_projector}
+READERS = {
+    ".parquet": by_lists,
+    ".npz": by_numpy,
+    ".csv": by_pandas,
+    ".txt": by_word2vec,
+    ".w2v": by_word2vec,
+    ".tsv": by_projector,
+}
+TYPED = (".parquet", ".npz")  # ids are integers or strings, as they were given
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -78,25 +101,53 @@ def test_every_format_round_trips(ending, given):
             assert back.dtype == np.float32
         else:
             names, back = READERS[ending](path)
-            assert names == (ids if ending == ".parquet" else [str(each) for each in ids])
+            assert names == (ids if ending in TYPED else [str(each) for each in ids])
     assert np.array_equal(back, vectors)
 
 
 def test_parquet_preserves_dtypes(tmp_path):
-    for vectors, ids, kinds in (
-        (VECTORS, [1, 2, 3], ["int64", "float", "float"]),
-        (VECTORS.astype(np.float64), ["a", "b", "c"], ["string", "double", "double"]),
+    for vectors, ids, names, lists in (
+        (VECTORS, [1, 2, 3], "int64", "float"),
+        (VECTORS.astype(np.float64), ["a", "b", "c"], "string", "double"),
     ):
         write_embedding(tmp_path / "v.parquet", vectors, ids)
         schema = pyarrow.parquet.read_schema(tmp_path / "v.parquet")
-        assert (schema.names, [str(kind) for kind in schema.types]) == (["id", "0", "1"], kinds)
+        kinds = [str(kind) for kind in schema.types]
+        assert (schema.names, kinds) == (["id", "vector"], [names, f"fixed_size_list<element: {lists}>[2]"])
+        write_embedding(tmp_path / "v.parquet", vectors, ids, layout="wide")
+        schema = pyarrow.parquet.read_schema(tmp_path / "v.parquet")
+        assert (schema.names, [str(kind) for kind in schema.types]) == (["id", "0", "1"], [names, lists, lists])
+
+
+@pytest.mark.parametrize(
+    ("name", "layout", "words"),
+    [
+        ("v.csv", "wide", r"layout must be left out, except for a \.parquet file; got 'v.csv'"),
+        ("v.npz", "list", r"layout must be left out, except for a \.parquet file; got 'v.npz'"),
+        ("v.parquet", "long", "layout must be one of list, wide; got 'long'"),
+    ],
+)
+def test_layouts_are_those_of_parquet(tmp_path, name, layout, words):
+    with pytest.raises(ParameterError, match=words):
+        write_embedding(tmp_path / name, VECTORS, layout=layout)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_npz_has_plain_arrays_and_equal_embeddings_have_equal_bytes(tmp_path):
+    for name in ("a.npz", "b.npz"):
+        write_embedding(tmp_path / name, VECTORS, np.array(["ä", "bob", ""], dtype=object))
+    assert by_numpy(tmp_path / "a.npz")[0] == ["ä", "bob", ""]
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    with pytest.raises(WriteError, match=r"NUL character; write \.parquet instead"):
+        write_embedding(tmp_path / "c.npz", VECTORS, ["a", "b\0", "c"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "b.npz"]
 
 
 @pytest.mark.parametrize("ids", [['5" disk', "a,b", "c\td"], ["two\nlines", "'", ""], [" led", "007", "#tag"]])
-@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".npz"])
 def test_ids_with_special_characters_round_trip_in_quoted_formats(tmp_path, ids, ending):
     write_embedding(tmp_path / f"v{ending}", VECTORS, ids)
-    assert by_pandas(tmp_path / f"v{ending}")[0] == ids
+    assert READERS[ending](tmp_path / f"v{ending}")[0] == ids
     if ending == ".csv":
         with (tmp_path / "v.csv").open(newline="") as file:
             assert [row[0] for row in csv.reader(file)] == ["id", *ids]
@@ -131,7 +182,7 @@ def test_the_ids_of_a_graph_are_written(tmp_path):
     assert by_pandas(tmp_path / "v.csv")[0] == ["c", "a", "b"]
 
 
-@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".npz"])
 @pytest.mark.parametrize("ids", [["007", "7", "x"], [5, -3, 0], ["id", "node", "name"]])
 def test_written_embeddings_can_be_read_as_features(tmp_path, ending, ids):
     write_embedding(tmp_path / f"v{ending}", VECTORS, ids)
@@ -183,7 +234,7 @@ def test_invalid_embeddings_are_rejected(tmp_path, given, ids):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["v", "v.xlsx", "v.csv.gz", "v.npz"])
+@pytest.mark.parametrize("name", ["v", "v.xlsx", "v.csv.gz"])
 def test_an_unknown_ending_is_rejected(tmp_path, name):
     with pytest.raises(GraphproxError, match=r"one of \.parquet, .*; got 'v"):
         write_embedding(tmp_path / name, VECTORS)

@@ -17,7 +17,7 @@ import pytest
 from graphprox import ReadError, WriteError, write_embedding
 from graphprox.io.files import atomic_write, check_readable, ending, reason
 
-ENDINGS = ("parquet", "csv", "npy", "txt", "tsv")
+ENDINGS = ("parquet", "npz", "csv", "npy", "txt", "tsv")
 VECTORS = np.random.default_rng(0).normal(size=(2000, 16)).astype(np.float32)
 NO_SPACE = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -32,7 +32,7 @@ from graphprox.cli.options import (
 from graphprox.cli.progress_display import progress_bars
 from graphprox.embedding import Embedding
 from graphprox.errors import GraphproxError, ParameterError, StructuralFeaturesWarning
-from graphprox.io.embedding_writer import check_writable, write_embedding
+from graphprox.io.embedding_writer import Layout, check_writable, write_embedding
 from graphprox.io.files import make_writable_folder
 
 if TYPE_CHECKING:
@@ -58,7 +58,15 @@ OutOption = Annotated[
     typer.Option(
         "--out",
         metavar="FILE",
-        help="File for the embedding: .parquet, .csv, .npy, .txt (word2vec) or .tsv (TensorBoard projector).",
+        help="File for the embedding: .parquet, .npz, .npy, .csv, .txt (word2vec) or .tsv (TensorBoard projector).",
+        show_default=False,
+    ),
+]
+LayoutOption = Annotated[
+    Layout | None,
+    typer.Option(
+        "--layout",
+        help="Columns of a Parquet file: id and a list, vector; or id and one per component. [default: list]",
         show_default=False,
     ),
 ]
@@ -104,6 +112,7 @@ def embed_graph(
             "--explain", metavar="FILE", help="Draw what auto found and kept: .png or .svg.", show_default=False
         ),
     ] = None,
+    layout: LayoutOption = None,
     device: DeviceOption = "auto",
     cache: CacheOption = True,
     as_json: JsonOption = False,
@@ -127,7 +136,7 @@ def embed_graph(
     - `graphprox embed Cora --out emb.parquet --method ft-gcl --model model --epochs 200 --resume`
     """
     start = time.perf_counter()
-    check_writable(out)
+    check_writable(out, layout)
     # The method is resolved once, and an invalid setting is reported before anything is read.
     family = method if recipe is None else DEFAULT_TRAINED_METHOD
     settings = collect_settings(changes, method=family, dim=dim, epochs=epochs, options=_TRAINING_OPTIONS)
@@ -143,7 +152,7 @@ def embed_graph(
     }
     folder = model or out.with_name(f"{out.name}.training")
     embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard)
-    written = write_embedding(out, embedding.vectors, embedding.ids)
+    written = write_embedding(out, embedding, layout=layout)
     if explain is not None:
         written.append(_plot_selection(explain, estimator))
     if model is None and _saves_while_training(estimator):
@@ -161,6 +170,7 @@ def transform_graph(
     model: Annotated[
         Path, typer.Option("--model", metavar="DIR", help="Folder that embed --model has written.", show_default=False)
     ],
+    layout: LayoutOption = None,
     device: DeviceOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
@@ -175,14 +185,14 @@ def transform_graph(
     - `graphprox transform grown.csv --features words.npz --model model --out grown.parquet`
     """
     start = time.perf_counter()
-    check_writable(out)
+    check_writable(out, layout)
     from graphprox.methods.model_loading import load_embedder
 
     estimator = load_embedder(model, device=device)
     recipe = getattr(estimator, "recipe_", None)
     graph = _load_graph(source, estimator)
     embedding = Embedding(estimator.transform(graph), graph.ids)
-    written = write_embedding(out, embedding.vectors, embedding.ids)
+    written = write_embedding(out, embedding, layout=layout)
     _print_summary(
         as_json,
         written=written,

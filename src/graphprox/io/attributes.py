@@ -26,7 +26,7 @@ from graphprox.io.npy import NpzArrays, open_npz, read_npy, read_sparse, wrap_re
 from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table
 
 SVMLIGHT_ENDINGS = (".svmlight", ".libsvm", ".svm")
-_FEATURE_NAMES = ("x", "features", "attr_matrix", "arr_0")
+_FEATURE_NAMES = ("x", "features", "attr_matrix", "vectors", "arr_0")
 _LABEL_NAMES = ("y", "labels", "label", "arr_0")
 
 _MAX_SPARSE_DENSITY = 0.1  # a table with fewer nonzeros becomes a sparse matrix

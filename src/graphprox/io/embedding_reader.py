@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet
 from numpy.typing import ArrayLike, NDArray
 
 from graphprox._utils.arrays import NodeIds
@@ -18,10 +17,13 @@ from graphprox.errors import ParameterError, ReadError
 from graphprox.io.files import check_readable, ending
 from graphprox.io.ids import to_node_ids
 from graphprox.io.layout import NUMBER, are_id_names
+from graphprox.io.list_columns import find_vector_column, is_list, stack_lists
 from graphprox.io.npy import open_npz, read_npy, wrap_read_errors
+from graphprox.io.parquet import read_schema
 from graphprox.io.tables import Table, check_numeric, read_table
 from graphprox.io.word2vec import read_projector_ids, read_word2vec
 
+_ARRAY_NAMES = ("vectors", "embedding")
 _COLUMNS_PER_BLOCK = 16  # float32 values of a cache line
 
 Read = tuple[NDArray[Any], NodeIds | None]  # vectors, and the ids if the file has any
@@ -38,10 +40,10 @@ def read_embedding(path: str | Path, *, ids: ArrayLike | None = None) -> Embeddi
         ======================================  ===========================================================
         ending                                  format
         ======================================  ===========================================================
-        ``.parquet``, ``.pq``                   a column of ids, then one per component, or one of lists
-        ``.csv``                                the same as text, with or without a header
+        ``.parquet``, ``.pq``                   a column of ids and one of lists, or one column per component
+        ``.csv``                                an id, then the components, with or without a header
         ``.npy``                                a matrix with a row per node
-        ``.npz``                                an array ``embedding``, or a single one, and optionally ``ids``
+        ``.npz``                                an array ``vectors``, or a single one, and optionally ``ids``
         ``.txt``, ``.w2v``, ``.vec``, ``.emb``  word2vec text: the sizes, then an id and a vector per line
         ``.tsv``                                TensorBoard's projector, with ids in ``NAME.metadata.tsv``
         ======================================  ===========================================================
@@ -92,27 +94,32 @@ def read_embedding(path: str | Path, *, ids: ArrayLike | None = None) -> Embeddi
 
 
 def _read_parquet(path: Path) -> Read:
-    has_ids = _parquet_has_ids(path)
+    schema = read_schema(path, ids=1)
+    vector = find_vector_column(path, schema)
+    if vector is not None:
+        return _read_lists(path, schema, vector)
+    has_ids = _has_ids(schema)
     table = read_table(path, ids=int(has_ids), values=None)
     ids = _node_ids(table.columns[0]) if has_ids else None
-    lists = [column for column in table.columns[has_ids:] if _is_list(column.type)]
-    if len(lists) == 1:
-        return _stack_lists(path, lists[0]), ids
     double = any(pa.types.is_float64(column.type) for column in table.columns[has_ids:])
     return _stack(table, _cast_columns(table, first=has_ids, double=double)), ids
 
 
-def _parquet_has_ids(path: Path) -> bool:
-    """Check for a column of ids: not if all are floats or named by their numbers, nor if the only one has lists."""
-    try:
-        schema = pa.parquet.read_schema(path)
-    except (pa.ArrowException, OSError):
-        return True  # the reader reports what is wrong
+def _read_lists(path: Path, schema: pa.Schema, vector: str) -> Read:
+    """Read the ids and a column of lists, and nothing else: a vector store keeps other columns beside them."""
+    others = [field.name for field in schema if not is_list(field.type)]
+    named = [name for name in others if are_id_names([name])] or others
+    table = read_table(path, ids=len(named[:1]), values=None, names=[*named[:1], vector])
+    ids = _node_ids(table.columns[0]) if named else None
+    return stack_lists(path, vector, table.columns[-1]), ids
+
+
+def _has_ids(schema: pa.Schema) -> bool:
+    """Check for a column of ids: not if all are floats or named by their numbers."""
     if are_id_names(schema.names[:1]):
         return True
     numbered = schema.names == [str(i) for i in range(len(schema.names))]
-    list_alone = len(schema.types) == 1 and _is_list(schema.types[0])
-    return not (numbered or list_alone or all(map(pa.types.is_floating, schema.types)))
+    return not (numbered or all(map(pa.types.is_floating, schema.types)))
 
 
 def _read_csv(path: Path) -> Read:
@@ -169,11 +176,10 @@ def _read_npy(path: Path) -> Read:
 def _read_npz(path: Path) -> Read:
     with open_npz(path) as arrays:
         others = [name for name in arrays if name != "ids"]
-        name = "embedding" if "embedding" in arrays else others[0] if len(others) == 1 else None
+        named = [name for name in _ARRAY_NAMES if name in arrays]
+        name = named[0] if named else others[0] if len(others) == 1 else None
         if name is None:
-            raise ReadError(
-                f"{path} must contain an array 'embedding', or a single one; it contains {', '.join(others)}"
-            )
+            raise ReadError(f"{path} must contain an array 'vectors', or a single one; it contains {', '.join(others)}")
         ids = arrays.get("ids")
         if ids is not None and ids.dtype.kind == "S":
             with wrap_read_errors(path, "npz"):
@@ -221,19 +227,6 @@ def _stack(table: Table, columns: Sequence[pa.Array]) -> NDArray[Any]:
         block = [column.to_numpy(zero_copy_only=False) for column in columns[start : start + _COLUMNS_PER_BLOCK]]
         matrix[:, start : start + len(block)] = np.array(block).T
     return matrix
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
-
-
-def _stack_lists(path: Path, column: pa.Array) -> NDArray[Any]:
-    lengths = pc.unique(pc.list_value_length(column)).to_pylist()
-    if len(lengths) != 1 or not lengths[0]:
-        raise ReadError(f"all vectors must have the same length; {path} has lists of {lengths[:3]}")
-    values = Table(path, (column.flatten(),), None)
-    double = pa.types.is_float64(values.columns[0].type)
-    return _stack(values, _cast_columns(values, first=0, double=double)).reshape(-1, lengths[0])
 
 
 def _node_ids(ids: pa.Array) -> NodeIds:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -18,11 +18,17 @@ from graphprox._utils.arrays import NodeIds
 from graphprox.embedding import Embedding, check_vectors
 from graphprox.errors import ParameterError, WriteError
 from graphprox.io.files import atomic_write, make_writable_folder, reason
+from graphprox.io.list_columns import VECTOR, list_array
 
 _ROWS_PER_BLOCK = 10_000  # text needs ten times the memory of numbers
 
 
-def write_embedding(path: str | Path, embedding: Embedding | ArrayLike, ids: ArrayLike | None = None) -> list[Path]:
+Layout = Literal["list", "wide"]
+
+
+def write_embedding(
+    path: str | Path, embedding: Embedding | ArrayLike, ids: ArrayLike | None = None, *, layout: Layout | None = None
+) -> list[Path]:
     """Write an embedding to a file, atomically, in the format selected by the file's ending.
 
     Parameters
@@ -33,9 +39,10 @@ def write_embedding(path: str | Path, embedding: Embedding | ArrayLike, ids: Arr
         ===================  ==========================================================================
         ending               format
         ===================  ==========================================================================
-        ``.parquet``         a column ``id``, then a column per component, ``0`` to ``n_components - 1``
-        ``.csv``             the same as text, with a header
+        ``.parquet``         a column ``id`` and a column ``vector`` of fixed-size lists, for vector stores
+        ``.npz``             NumPy's arrays ``ids`` and ``vectors``, without pickles
         ``.npy``             the array alone, rows in the order of the nodes
+        ``.csv``             a column ``id``, then a column per component, ``0`` to ``n_components - 1``
         ``.txt``, ``.w2v``   word2vec text: the sizes in the first line, then an id and a vector per line
         ``.tsv``             TensorBoard's projector: the vectors, and the ids in ``NAME.metadata.tsv``
         ===================  ==========================================================================
@@ -43,6 +50,8 @@ def write_embedding(path: str | Path, embedding: Embedding | ArrayLike, ids: Arr
         The vectors.
     ids : array-like of shape (num_nodes,), default=None
         Node ids. If None, those of the `Embedding`, or the row numbers of an array.
+    layout : {"list", "wide"}, default=None
+        Columns of a Parquet file: ``vector`` of lists, or one per component, as in CSV. "list" if None.
 
     Returns
     -------
@@ -52,7 +61,9 @@ def write_embedding(path: str | Path, embedding: Embedding | ArrayLike, ids: Arr
     Raises
     ------
     WriteError
-        If the ending is unknown or the file cannot be written.
+        If the ending is unknown, an id cannot be stored in the format, or the file cannot be written.
+    ParameterError
+        If the vectors or ids are invalid, or a layout is given for another format than Parquet.
 
     Examples
     --------
@@ -66,40 +77,52 @@ def write_embedding(path: str | Path, embedding: Embedding | ArrayLike, ids: Arr
     bob 3 4.5
     """
     path = Path(path)
-    write = _get_writer(path)
+    write = _get_writer(path, layout)
     vectors = check_vectors(embedding)
     if ids is None:
         ids = embedding.ids if isinstance(embedding, Embedding) else np.arange(len(vectors))
     names = np.asarray(ids)
+    if names.dtype.kind == "U" and not isinstance(ids, np.ndarray):
+        names = np.asarray(ids, dtype=object)  # strings of a fixed width lose a NUL at their end
     if names.shape != (len(vectors),):
         raise ParameterError(f"ids must name every row once; got shape {names.shape} for {len(vectors)} rows")
     return write(path, vectors, names)
 
 
-def check_writable(path: Path) -> None:
+def check_writable(path: Path, layout: str | None = None) -> None:
     """Check that an embedding can be written to a file, before it is computed.
 
     Parameters
     ----------
     path : Path
         The file.
+    layout : {"list", "wide"}, default=None
+        Columns of a Parquet file.
 
     Raises
     ------
     WriteError
         If the ending is unknown, or the folder cannot be written to.
+    ParameterError
+        If the layout is unknown, or the file is not in Parquet.
     """
-    _get_writer(path)
+    _get_writer(path, layout)
     make_writable_folder(path.parent)
     if path.is_dir():
         raise WriteError(f"{path} must be a file; it is a directory: name a file inside it")
 
 
-def _get_writer(path: Path) -> Callable[[Path, NDArray[Any], NodeIds], list[Path]]:
+def _get_writer(path: Path, layout: str | None) -> Callable[[Path, NDArray[Any], NodeIds], list[Path]]:
     write = _WRITERS.get(path.suffix.lower())
     if write is None:
         raise WriteError(f"the ending of an embedding file must be one of {', '.join(_WRITERS)}; got {path.name!r}")
-    return write
+    if layout is None:
+        return write
+    if layout not in get_args(Layout):
+        raise ParameterError(f"layout must be one of {', '.join(get_args(Layout))}; got {layout!r}")
+    if path.suffix.lower() != ".parquet":
+        raise ParameterError(f"layout must be left out, except for a .parquet file; got {path.name!r}")
+    return _write_wide if layout == "wide" else write
 
 
 def _id_column(ids: NodeIds) -> pa.Array:
@@ -115,6 +138,14 @@ def _table(vectors: NDArray[Any], ids: NodeIds | None) -> pa.Table:
 
 
 def _write_parquet(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
+    table = pa.table({"id": _id_column(ids), VECTOR: list_array(vectors)})
+    with atomic_write(path) as (staged,):
+        # Components hardly repeat: a dictionary of them only takes time.
+        pa.parquet.write_table(table, staged, use_dictionary=False)
+    return [path]
+
+
+def _write_wide(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
     with atomic_write(path) as (staged,):
         pa.parquet.write_table(_table(vectors, ids), staged)
     return [path]
@@ -132,6 +163,15 @@ def _write_npy(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:  
         # np.save does not report why the operating system rejected a write.
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(rows))
         file.write(rows.data)
+    return [path]
+
+
+def _write_npz(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
+    names = ids if ids.dtype.kind in "iu" else np.array(_id_column(ids).to_pylist(), dtype=np.str_)
+    if names.dtype.kind == "U" and any(str(name).endswith("\0") for name in ids.tolist()):
+        raise WriteError("ids in an npz file must not end in a NUL character; write .parquet instead")
+    with atomic_write(path) as (staged,), staged.open("wb") as file:
+        np.savez(file, ids=names, vectors=vectors)
     return [path]
 
 
@@ -179,8 +219,9 @@ def _encode_ids(ids: NodeIds, what: str, invalid: str) -> list[bytes]:
 
 _WRITERS: dict[str, Callable[[Path, NDArray[Any], NodeIds], list[Path]]] = {
     ".parquet": _write_parquet,
-    ".csv": _write_csv,
+    ".npz": _write_npz,
     ".npy": _write_npy,
+    ".csv": _write_csv,
     ".txt": _write_word2vec,
     ".w2v": _write_word2vec,
     ".tsv": _write_projector,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
@@ -13,9 +14,12 @@ import pyarrow.parquet
 from graphprox.errors import ReadError
 from graphprox.io.files import reason
 from graphprox.io.layout import are_id_names
+from graphprox.io.list_columns import is_list, stack_lists
 
 
-def read_parquet(path: Path, *, ids: int, values: pa.DataType | None) -> tuple[tuple[pa.Array, ...], tuple[str, ...]]:
+def read_parquet(
+    path: Path, *, ids: int, values: pa.DataType | None, names: Sequence[str] | None = None
+) -> tuple[tuple[pa.Array, ...], tuple[str, ...]]:
     """Read the columns of a Parquet file.
 
     Parameters
@@ -25,7 +29,10 @@ def read_parquet(path: Path, *, ids: int, values: pa.DataType | None) -> tuple[t
     ids : int
         Number of id columns.
     values : pyarrow.DataType or None
-        Type of the other columns; as stored if None.
+        Type of the other columns; as stored if None. If they are numbers, a column of lists becomes one column per
+        position.
+    names : sequence of str, default=None
+        Columns to read, ids first; all of them if None.
 
     Returns
     -------
@@ -35,20 +42,36 @@ def read_parquet(path: Path, *, ids: int, values: pa.DataType | None) -> tuple[t
         Column names.
     """
     try:
-        table = _move_index(pa.parquet.read_table(path), ids)
+        table = pa.parquet.read_table(path, columns=names)
+        table = _move_index(table, ids) if names is None else table.select(names)
         columns = [_decode(column) for column in table.columns]
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise ReadError(f"{path} must be a valid Parquet file, as its name indicates: {reason(error)}") from None
     if len(columns) < ids:
         raise ReadError(f"{path} must have at least {ids} column{'s' * (ids > 1)} of ids; it has {len(columns)}")
-    for i, name in enumerate(table.column_names):
+    found = table.column_names
+    if values is not None and pa.types.is_floating(values):
+        found, columns = _spread_lists(path, found, columns)
+    for i, name in enumerate(found):
         if i < ids:
             columns[i] = _cast_ids(path, name, columns[i])
         elif values is not None:
             columns[i] = _cast(path, name, columns[i], values)
     if len({column.type for column in columns[:ids]}) > 1:
         columns[:ids] = [column.cast(pa.string()) for column in columns[:ids]]
-    return tuple(columns), tuple(table.column_names)
+    return tuple(columns), tuple(found)
+
+
+def _spread_lists(path: Path, names: Sequence[str], columns: Sequence[pa.Array]) -> tuple[list[str], list[pa.Array]]:
+    """Replace each column of lists by one column per position, named ``NAME[0]``, ``NAME[1]`` and so on."""
+    spread: list[tuple[str, pa.Array]] = []
+    for name, column in zip(names, columns, strict=True):
+        if is_list(column.type):
+            positions = stack_lists(path, name, column).T
+            spread.extend((f"{name}[{i}]", pa.array(np.ascontiguousarray(each))) for i, each in enumerate(positions))
+        else:
+            spread.append((name, column))
+    return [name for name, _ in spread], [column for _, column in spread]
 
 
 def _decode(column: pa.ChunkedArray) -> pa.Array:
@@ -86,6 +109,26 @@ def _cast(path: Path, name: str, column: pa.Array, wanted: pa.DataType) -> pa.Ar
 
 def _plural(wanted: pa.DataType) -> str:
     return "strings" if pa.types.is_string(wanted) else "numbers"
+
+
+def read_schema(path: Path, *, ids: int) -> pa.Schema:
+    """Read the columns of a Parquet file in the order of `read_parquet`.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    ids : int
+        Number of id columns.
+
+    Returns
+    -------
+    pyarrow.Schema
+    """
+    try:
+        return _move_index(pa.parquet.read_schema(path).empty_table(), ids).schema
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        raise ReadError(f"{path} must be a valid Parquet file, as its name indicates: {reason(error)}") from None
 
 
 # -- index of a pandas DataFrame ------------------------------------------------------------------------------------

@@ -60,7 +60,14 @@ class Table:
         return f"row {number} of {self.path}"
 
 
-def read_table(path: Path, *, ids: int, values: pa.DataType | None, header: bool | None = None) -> Table:
+def read_table(
+    path: Path,
+    *,
+    ids: int,
+    values: pa.DataType | None,
+    header: bool | None = None,
+    names: Sequence[str] | None = None,
+) -> Table:
     """Read a table.
 
     Parameters
@@ -73,6 +80,8 @@ def read_table(path: Path, *, ids: int, values: pa.DataType | None, header: bool
         Type of the other columns; detected if None.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
+    names : sequence of str, default=None
+        Columns of a Parquet file to read, ids first; all of them if None.
 
     Returns
     -------
@@ -80,7 +89,7 @@ def read_table(path: Path, *, ids: int, values: pa.DataType | None, header: bool
     """
     path = check_readable(path)
     if ending(path) in PARQUET_ENDINGS:
-        table = Table(path, *read_parquet(path, ids=ids, values=values))
+        table = Table(path, *read_parquet(path, ids=ids, values=values, names=names))
     else:
         table = _read_text(path, ids=ids, values=values, header=header)
     _check_ids_present(table, ids)
