@@ -281,6 +281,18 @@ def test_pickled_objects_are_rejected_and_never_executed(run_invalid, tmp_path, 
     assert not (tmp_path / "SPRUNG").exists()
 
 
+@pytest.mark.parametrize("trust", [False, True])
+def test_pickles_of_pyg_are_rejected_unless_trusted(run_invalid, tmp_path, monkeypatch, trust):
+    monkeypatch.chdir(tmp_path)
+    raw = tmp_path / "Cora" / "raw"
+    raw.mkdir(parents=True)
+    for part in ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"):
+        (raw / f"ind.cora.{part}").write_bytes(pickle.dumps(Trap()))
+    message = run_invalid("info", "pyg:Planetoid:Cora", "--data", tmp_path, *["--trust-pickles"] * trust)
+    assert ("rejected: add --trust-pickles if you trust" in message) is not trust
+    assert (tmp_path / "SPRUNG").exists() is trust
+
+
 # -- names and options ----------------------------------------------------------------------------------------------
 
 

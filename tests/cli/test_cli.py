@@ -331,6 +331,7 @@ def test_commands_share_the_options_for_reading_a_graph(run, monkeypatch, comman
         "--header",
         "--no-header",
         "--data",
+        "--trust-pickles",
     }
 
 

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from graphprox._utils.strict_json import dump_json
-from graphprox.cli.options import DataOption, JsonOption, complete_dataset
+from graphprox.cli.options import DataOption, JsonOption, TrustPicklesOption, complete_dataset
 from graphprox.datasets import load
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
@@ -59,6 +59,7 @@ def find_neighbors(
         typer.Option("--labels", metavar="FILE", help="Classes from a file, joined by id.", show_default=False),
     ] = None,
     data: DataOption = None,
+    trust_pickles: TrustPicklesOption = False,
     as_json: JsonOption = False,
     out: Annotated[
         Path | None,
@@ -76,7 +77,7 @@ def find_neighbors(
     """
     if out is not None:
         _check_ending(out)
-    loaded = None if graph is None else _load(graph, data=data, labels=labels)
+    loaded = None if graph is None else _load(graph, data=data, labels=labels, trust_pickles=trust_pickles)
     embedding = Embedding.load(path, ids=None if loaded is None else loaded.ids)
     queries = _to_ids(_read_names(nodes), embedding)
     neighbors = embedding.nearest(queries, k=min(k, max(1, embedding.num_nodes - 1)), metric=metric)
@@ -126,10 +127,10 @@ def _to_ids(names: list[str], embedding: Embedding) -> list[Any]:
 # -- classes --------------------------------------------------------------------------------------------------------
 
 
-def _load(graph: str, *, data: Path | None, labels: Path | None) -> Graph:
+def _load(graph: str, *, data: Path | None, labels: Path | None, trust_pickles: bool) -> Graph:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StructuralFeaturesWarning)  # features are not used
-        return load(graph, data=data, labels=labels).graph
+        return load(graph, data=data, labels=labels, trust_pickles=trust_pickles).graph
 
 
 def _classes(graph: Graph | None, labels: Path | None) -> dict[str, str] | None:

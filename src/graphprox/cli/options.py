@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
@@ -95,6 +95,14 @@ HeaderOption = Annotated[
         show_default=False,
     ),
 ]
+TrustPicklesOption = Annotated[
+    bool,
+    typer.Option(
+        "--trust-pickles",
+        help="Load pickles of a pyg: data set that could run code. Only for files whose author you trust.",
+        show_default=False,
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,7 @@ class GraphSource:
     directed: bool | None = None
     header: bool | None = None
     data: Path | None = None
+    trust_pickles: bool = False
 
     def load(self) -> Dataset:
         """Load the graph."""
@@ -117,6 +126,7 @@ class GraphSource:
             labels=self.labels,
             directed=self.directed,
             header=self.header,
+            trust_pickles=self.trust_pickles,
         )
 
 
@@ -136,6 +146,7 @@ def reads_graph(*, labels: bool = True) -> Callable[[Callable[..., None]], Calla
         "directed": DirectedOption,
         "header": HeaderOption,
         "data": DataOption,
+        "trust_pickles": TrustPicklesOption,
     }
     if not labels:
         del options["labels"]
@@ -154,8 +165,9 @@ def reads_graph(*, labels: bool = True) -> Callable[[Callable[..., None]], Calla
         ]
         keyword = inspect.Parameter.KEYWORD_ONLY
         graph = inspect.Parameter("graph", keyword, annotation=GraphArgument)
+        default = {each.name: each.default for each in fields(GraphSource)}
         added = [
-            inspect.Parameter(name, keyword, default=None, annotation=_with_panel(each, "Reading the graph"))
+            inspect.Parameter(name, keyword, default=default[name], annotation=_with_panel(each, "Reading the graph"))
             for name, each in options.items()
         ]
         wrapper.__signature__ = inspect.Signature([graph, *own, *added])  # type: ignore[attr-defined]

@@ -21,6 +21,8 @@ _PHRASES = {
     ": fit it with a split": ": see graphprox compare",
     ": call save of a fitted embedder": ": make one with graphprox embed --model",
     "set data or ": "set --data or ",
+    "set trust_pickles=True if": "add --trust-pickles if",
+    "trust_pickles can": "--trust-pickles can",
 }
 
 

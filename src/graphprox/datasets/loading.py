@@ -20,6 +20,7 @@ def load(
     labels: str | Path | None = None,
     directed: bool | None = None,
     header: bool | None = None,
+    trust_pickles: bool = False,
 ) -> Dataset:
     """Load a named data set, or read a graph from files.
 
@@ -31,6 +32,8 @@ def load(
         Directory of data sets; ``GRAPHPROX_DATA`` if None.
     features, labels, directed, header
         Options of `read_graph`; only for a file.
+    trust_pickles : bool, default=False
+        Whether pickles are loaded that could run code; only for a data set of PyG, ``pyg:CLASS:NAME``.
 
     Returns
     -------
@@ -55,7 +58,12 @@ def load(
             raise ParameterError(
                 f"{', '.join(given)} can only be given with a file; {graph!r} is a data set, which has its own"
             )
-        return load_dataset(graph, data=data)
+        return load_dataset(graph, data=data, trust_pickles=trust_pickles)
+    if trust_pickles:
+        raise ParameterError(
+            f"trust_pickles can only be set for a data set of pyg:; {str(graph)!r} is a file, whose pickles are never "
+            "loaded"
+        )
     path = Path(graph)
     if not os.path.exists(path) and not ending(path) and len(path.parts) == 1:  # noqa: PTH110 - never raises
         raise DatasetError(f"{str(graph)!r} is neither a data set nor a file; {suggest_dataset(str(graph))}")

@@ -15,7 +15,7 @@ from graphprox.datasets.dataset import Dataset
 from graphprox.datasets.pyg import PREFIX, load_pyg
 from graphprox.datasets.source import get_raw_folder
 from graphprox.datasets.synthetic_graph import synthetic
-from graphprox.errors import DatasetError, GraphproxError
+from graphprox.errors import DatasetError, GraphproxError, ParameterError
 
 SYNTHETIC = "synthetic"
 
@@ -23,6 +23,8 @@ SYNTHETIC = "synthetic"
 _DAMAGE = (
     OSError,
     ValueError,
+    TypeError,
+    AttributeError,
     LookupError,
     StopIteration,
     EOFError,
@@ -47,7 +49,7 @@ def is_dataset_name(spec: str) -> bool:
     return spec in CATALOG or spec.partition(":")[0] == SYNTHETIC or spec.startswith(PREFIX)
 
 
-def load_dataset(name: str, *, data: str | Path | None = None) -> Dataset:
+def load_dataset(name: str, *, data: str | Path | None = None, trust_pickles: bool = False) -> Dataset:
     """Load a data set by name.
 
     Parameters
@@ -57,6 +59,8 @@ def load_dataset(name: str, *, data: str | Path | None = None) -> Dataset:
         parameters of `synthetic` as in ``synthetic:nodes=300,seed=1``.
     data : str or Path, default=None
         Directory of data sets; ``GRAPHPROX_DATA`` if None. Files that are not there are downloaded to the cache.
+    trust_pickles : bool, default=False
+        Whether pickles are loaded that could run code; only for ``pyg:``.
 
     Returns
     -------
@@ -73,7 +77,9 @@ def load_dataset(name: str, *, data: str | Path | None = None) -> Dataset:
     300
     """
     if name.startswith(PREFIX):
-        return load_pyg(name, data)
+        return load_pyg(name, data, trust_pickles=trust_pickles)
+    if trust_pickles:
+        raise ParameterError(f"trust_pickles can only be set for a data set of pyg:; {name!r} has no pickles to trust")
     if name.partition(":")[0] == SYNTHETIC:
         return Dataset(name, synthetic(**_parse_parameters(name)))
     if name not in CATALOG:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -18,44 +17,53 @@ from numpy.typing import NDArray
 
 from graphprox._utils.arrays import IntArray
 from graphprox.datasets.dataset import Splits
+from graphprox.datasets.loader_guard import ALLOWED_GLOBALS, SPARSE_GLOBALS
 from graphprox.errors import DatasetError
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import NodeSplit
 
-_reconstruct = np.empty(0).__reduce__()[0]  # which numpy calls to unpickle an array
-# The published files were written by Python 2; the second names are those of a current copy.
-_ALLOWED: dict[tuple[str, str], Any] = {
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): np.dtype,
-    ("numpy.core.multiarray", "_reconstruct"): _reconstruct,
-    ("numpy._core.multiarray", "_reconstruct"): _reconstruct,
-    ("scipy.sparse.csr", "csr_matrix"): sp.csr_matrix,
-    ("scipy.sparse._csr", "csr_matrix"): sp.csr_matrix,
-    ("collections", "defaultdict"): defaultdict,
-    ("__builtin__", "list"): list,
-    ("builtins", "list"): list,
-}
 _NUM_VAL_NODES = 500
 
 
 class _ArrayUnpickler(pickle.Unpickler):
     """Unpickler that rejects everything but arrays, sparse matrices and lists."""
 
+    advice: str
+
     def find_class(self, module: str, name: str) -> Any:
         try:
-            return _ALLOWED[module, name]
+            return {**ALLOWED_GLOBALS, **SPARSE_GLOBALS}[module, name]
         except KeyError:
             raise DatasetError(
                 f"a Planetoid file must contain only arrays and lists; it contains {module}.{name}, which could run "
-                "code, and is rejected: download it again"
+                f"code, and is rejected: {self.advice}"
             ) from None
 
 
-def _load(path: Path) -> Any:
+def load_planetoid(path: Path, *, advice: str = "download it again") -> Any:
+    """Unpickle a file that contains only arrays, sparse matrices and lists.
+
+    Parameters
+    ----------
+    path : Path
+        A file of Planetoid.
+    advice : str
+        What to do if it contains anything else, for the error message.
+
+    Returns
+    -------
+    ndarray, csr_matrix or defaultdict
+    """
     with path.open("rb") as file, warnings.catch_warnings():
         # numpy warns about a dtype flag of old pickles.
         warnings.simplefilter("ignore")
-        return _ArrayUnpickler(file, encoding="latin1").load()
+        unpickler = _ArrayUnpickler(file, encoding="latin1")
+        unpickler.advice = advice
+        loaded = unpickler.load()
+    if isinstance(loaded, sp.csr_matrix):
+        # Without this check scipy would access memory outside of the matrix.
+        loaded.check_format(full_check=True)
+    return loaded
 
 
 def read_planetoid(raw: Path) -> tuple[Graph, Splits]:
@@ -75,7 +83,7 @@ def read_planetoid(raw: Path) -> tuple[Graph, Splits]:
     """
     prefix = next(raw.glob("ind.*.graph")).name.removesuffix(".graph")
     y, tx, ty, allx, ally, graph = (
-        _load(raw / f"{prefix}.{part}") for part in ("y", "tx", "ty", "allx", "ally", "graph")
+        load_planetoid(raw / f"{prefix}.{part}") for part in ("y", "tx", "ty", "allx", "ally", "graph")
     )
     test = np.loadtxt(raw / f"{prefix}.test.index", dtype=np.int64)
     index = _to_edge_index(graph)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -10,12 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
+from graphprox._utils.suggestions import did_you_mean, shorten_repr
 from graphprox.datasets.catalog import CatalogEntry
-from graphprox.errors import DatasetError
-from graphprox.io.files import cache_folder
+from graphprox.errors import DatasetError, GraphproxError
+from graphprox.io.files import cache_folder, reason
 
 DATA_VARIABLE = "GRAPHPROX_DATA"
+_DISK_ERRORS = (errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.ENOTDIR)
 
 
 def data_directory(given: str | Path | None) -> Path | None:
@@ -140,17 +144,27 @@ def download_to_cache(name: str, folder: str, directory: Path | None, *, content
             yield Path(staging)
             target = cache / folder
             target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.exists():
+            if not target.exists() and Path(staging, folder).exists():  # some classes generate a graph
                 shutil.move(Path(staging, folder), target)
-    except (DatasetError, AssertionError):
+    except (GraphproxError, MemoryError):
         raise
     except Exception as error:  # PyG, fsspec and the network may raise anything
-        where = f"in {directory}" if directory else "available"
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DatasetError(
-            f"{name} is not {where} and cannot be downloaded ({type(error).__name__}: {reason[:120]}): connect to "
-            f"the network, or set data or {DATA_VARIABLE} to a directory that contains {contents}"
-        ) from error
+        raise DatasetError(_describe_failure(name, error, directory, contents)) from error
+
+
+def _describe_failure(name: str, error: Exception, directory: Path | None, contents: str) -> str:
+    """Return the sentence about a failed download, by its cause: the disk, the server or the network."""
+    choice = f"set data or {DATA_VARIABLE} to a directory that contains {contents}"
+    shown = (str(error).splitlines() or [type(error).__name__])[0][:120]
+    if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
+        return f"{name} cannot be saved in {cache_directory()}: {reason(error)}: free space, or set XDG_CACHE_HOME"
+    if isinstance(error, HTTPError):
+        return f"{name} is not on its server, which answers {shown}: check the name, or {choice}"
+    where = f"in {directory}" if directory else "available"
+    return (
+        f"{name} is not {where} and cannot be downloaded ({type(error).__name__}: {shown}): connect to the network, "
+        f"or {choice}"
+    )
 
 
 class _DownloadedError(Exception):
@@ -184,7 +198,14 @@ def get_pyg_class(name: str) -> type:
     """
     import torch_geometric.datasets
 
-    found = getattr(torch_geometric.datasets, name, None)
-    if not isinstance(found, type):
-        raise DatasetError(f"pyg: must name a data set class of torch_geometric.datasets; it has no {name!r}")
-    return found
+    known = {
+        each: found
+        for each, found in vars(torch_geometric.datasets).items()
+        if isinstance(found, type) and issubclass(found, torch_geometric.data.Dataset)
+    }
+    if name not in known:
+        hint = did_you_mean(name[:100], known, otherwise="its documentation lists them")
+        raise DatasetError(
+            f"pyg: must name a data set class of torch_geometric.datasets; it has no {shorten_repr(name)}: {hint}"
+        )
+    return known[name]
