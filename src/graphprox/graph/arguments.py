@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,22 @@ def check_features(given: MatrixLike, ids: NodeIds | None) -> Features:
             f"features must be finite float32 numbers; got {shown} in the row of node {name!r}: replace or remove it"
         )
     return x
+
+
+def check_feature_names(given: Iterable[str], x: Features | None) -> tuple[str, ...]:
+    """Return a name for each column of features; raise unless all of them differ."""
+    names = tuple(given)
+    if not all(isinstance(name, str) for name in names):
+        raise GraphError(f"feature_names must be strings; got {next(n for n in names if not isinstance(n, str))!r}")
+    num_features = 0 if x is None else int(x.shape[1])
+    if len(names) != num_features:
+        raise GraphError(
+            f"feature_names must contain one name per column of x; got {len(names)} for {num_features} columns"
+        )
+    if len(set(names)) < len(names):
+        repeated = next(name for i, name in enumerate(names) if name in names[:i])
+        raise GraphError(f"feature_names must differ; got {repeated!r} more than once")
+    return names
 
 
 def _find_non_finite(x: Features) -> tuple[int, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from graphprox.graph.arguments import (
     UNKNOWN_LABEL,
     check_edge_index,
     check_edge_weight,
+    check_feature_names,
     check_features,
     check_ids,
     check_labels,
@@ -33,6 +34,7 @@ from graphprox.graph.arguments import (
 )
 from graphprox.graph.edges import canonicalize_edges, is_symmetric
 from graphprox.graph.structural import structural_features
+from graphprox.preprocessing.encoded_table import EncodedTable
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -49,9 +51,10 @@ class Graph(ReadOnlyArrays):
 
     Parameters
     ----------
-    x : {array-like, sparse matrix} of shape (num_nodes, num_features), or None
+    x : {array-like, sparse matrix} of shape (num_nodes, num_features), EncodedTable or None
         Node features. They are stored as float32, dense or as a CSR array: a sparse matrix is never made dense.
-        If None, structural features are computed from the edges, with a `StructuralFeaturesWarning`.
+        A table with columns of other kinds is encoded by `graphprox.preprocessing.encode_table` first. If None,
+        structural features are computed from the edges, with a `StructuralFeaturesWarning`.
     edge_index : array-like of shape (2, num_listed_edges)
         Source and target of each edge. Edges listed more than once are merged, and their weights are added.
     num_nodes : int, default=None
@@ -67,6 +70,8 @@ class Graph(ReadOnlyArrays):
     directed : bool or None, default=False
         Whether edges have a direction. If None, the graph is undirected if every edge is listed in both directions
         with the same weight.
+    feature_names : iterable of str, default=None
+        Name of each column of ``x``; those of an `EncodedTable` if there is one.
 
     Attributes
     ----------
@@ -86,6 +91,10 @@ class Graph(ReadOnlyArrays):
         Whether edges have a direction.
     duplicates : int
         Number of listed edges that were merged into another one.
+    feature_names : tuple of str or None
+        Name of each column of ``x``.
+    table : EncodedTable or None
+        The table that ``x`` was encoded from, if it has columns other than numbers or missing cells.
 
     Examples
     --------
@@ -104,10 +113,12 @@ class Graph(ReadOnlyArrays):
     class_names: tuple[str, ...] | None = None
     directed: bool = False
     duplicates: int = 0
+    feature_names: tuple[str, ...] | None = None
+    table: EncodedTable | None = None
 
     def __init__(
         self,
-        x: MatrixLike | None,
+        x: MatrixLike | EncodedTable | None,
         edge_index: ArrayLike,
         *,
         num_nodes: int | None = None,
@@ -116,9 +127,11 @@ class Graph(ReadOnlyArrays):
         node_ids: ArrayLike | None = None,
         class_names: Iterable[str] | None = None,
         directed: bool | None = False,
+        feature_names: Iterable[str] | None = None,
     ) -> None:
         ids = None if node_ids is None else check_ids(node_ids)
-        features = None if x is None else check_features(x, ids)
+        columns = _check_columns(x, ids, feature_names)
+        features = columns["x"]
         num_nodes = check_num_nodes(num_nodes, features, ids)
         index = check_edge_index(edge_index, num_nodes)
         weight = None if edge_weight is None else check_edge_weight(edge_weight, index, ids)
@@ -129,6 +142,7 @@ class Graph(ReadOnlyArrays):
             features = structural_features(edges.index, num_nodes=num_nodes, directed=directed)
         names = None if class_names is None else tuple(class_names)
         values: dict[str, Any] = {
+            **columns,
             "x": features,
             "edge_index": freeze(edges.index),
             "edge_weight": None if edges.weight is None else freeze(edges.weight),
@@ -220,23 +234,26 @@ class Graph(ReadOnlyArrays):
         """
         return self._replace(y=None, class_names=None)
 
-    def with_features(self, x: MatrixLike) -> Graph:
+    def with_features(self, x: MatrixLike | EncodedTable, *, feature_names: Iterable[str] | None = None) -> Graph:
         """Return the graph with other features.
 
         Parameters
         ----------
-        x : {array-like, sparse matrix} of shape (num_nodes, num_features)
+        x : {array-like, sparse matrix} of shape (num_nodes, num_features) or EncodedTable
             The new features.
+        feature_names : iterable of str, default=None
+            Name of each column; those of an `EncodedTable` if there is one.
 
         Returns
         -------
         Graph
             The same graph with the new ``x``.
         """
-        features = check_features(x, self.node_ids)
-        if features.shape[0] != self.num_nodes:
-            raise GraphError(f"features must have a row per node; got {features.shape[0]} for {self.num_nodes} nodes")
-        return self._replace(x=features)
+        columns = _check_columns(x, self.node_ids, feature_names)
+        num_rows = columns["x"].shape[0]
+        if num_rows != self.num_nodes:
+            raise GraphError(f"features must have a row per node; got {num_rows} for {self.num_nodes} nodes")
+        return self._replace(**columns)
 
     def with_labels(self, y: ArrayLike, *, class_names: Iterable[str] | None = None) -> Graph:
         """Return the graph with other labels.
@@ -396,3 +413,17 @@ class Graph(ReadOnlyArrays):
         from graphprox.graph.conversion import to_scipy
 
         return to_scipy(self)
+
+
+def _check_columns(
+    given: MatrixLike | EncodedTable | None, ids: NodeIds | None, names: Iterable[str] | None
+) -> dict[str, Any]:
+    """Return the fields of a graph that describe its features."""
+    table = given if isinstance(given, EncodedTable) else None
+    x = None if given is None else check_features(given if table is None else table.x, ids)
+    if names is None and table is not None:
+        names = table.feature_names
+    checked = None if names is None else check_feature_names(names, x)
+    # Of a table of numbers, the matrix and the names are all that is known.
+    kept = None if table is None or table.columns is None or x is None else replace(table, x=x)
+    return {"x": x, "feature_names": checked, "table": kept}

@@ -1,0 +1,169 @@
+"""Columns of dates and times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar, Literal, TypeAlias, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from graphprox.errors import GraphError
+from graphprox.preprocessing.table_cells import CellError, clean_text, is_text
+from graphprox.preprocessing.columns.base import ColumnEncoder, FiniteFloat, fill
+
+_TIME = r"([ T]\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?"
+# How a date is written, and how it is rewritten. Of two formats that fit all cells, the first is taken.
+FORMATS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "year-month-day": (
+            rf"^(\d{{4}})[-/](\d{{1,2}})[-/](\d{{1,2}}){_TIME}(?:Z|[+-]\d{{2}}:?\d{{2}})?$",
+            r"\1-\2-\3\4",
+        ),
+        "year-month": (r"^(\d{4})-(\d{2})$", r"\1-\2-01"),
+        "day.month.year": (rf"^(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}){_TIME}$", r"\3-\2-\1\4"),
+        "month/day/year": (rf"^(\d{{1,2}})/(\d{{1,2}})/(\d{{4}}){_TIME}$", r"\3-\1-\2\4"),
+        "day/month/year": (rf"^(\d{{1,2}})/(\d{{1,2}})/(\d{{4}}){_TIME}$", r"\3-\2-\1\4"),
+    }
+)
+STORED = "stored"  # as dates, rather than as text
+_DAY = 86_400 * 1_000_000  # microseconds
+_WEEKDAY_OFFSET = 3  # the first of January 1970 was a Thursday
+CYCLE_SIZE = 0.5  # amplitude: a month and a weekday count about as much as a yes or no
+_YEAR, _WEEK = 365.2425, 7.0
+Part: TypeAlias = Literal["year", "weekday", "time of day"]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+def find_format(text: pa.Array) -> str | None:
+    """Return how the dates of a column are written, or None if less than half of its cells look like dates.
+
+    Parameters
+    ----------
+    text : pyarrow.Array of str
+        Cells; missing ones are null.
+
+    Examples
+    --------
+    >>> find_format(pa.array(["31/01/2024", "02/02/2024"])), find_format(pa.array(["a", "2024-02-01"]))
+    ('day/month/year', None)
+    """
+    found = None
+    for name, (pattern, _) in FORMATS.items():
+        share = pc.mean(pc.match_substring_regex(text, pattern).cast(pa.int8())).as_py() or 0
+        if share > 0.5:
+            found = found or name
+            if share == 1 and _parse(text, name) is not None:
+                return name
+    return found
+
+
+class DateColumn(ColumnEncoder):
+    """A column of dates, which becomes the days since 1970 and the place in the year, in the week and in the day.
+
+    The places are a cosine and a sine each, so that December is close to January. Those that are the same in all rows
+    are left out. A missing date has the mean of the days, and no place.
+
+    Parameters
+    ----------
+    name : str
+    format : str
+        How dates are written: one of ``FORMATS``, or ``"stored"``.
+    mean : float
+        Mean of the days.
+    parts : tuple of str
+        Cycles that differ between rows.
+    has_missing : bool
+    """
+
+    kind: ClassVar[str] = "date"
+
+    type: Literal["date"] = "date"
+    format: Literal["year-month-day", "year-month", "day.month.year", "month/day/year", "day/month/year", "stored"]
+    mean: FiniteFloat
+    parts: tuple[Part, ...] = PARTS
+
+    @classmethod
+    def fit(cls, name: str, column: pa.Array) -> DateColumn:
+        """Find the format, the mean and the cycles of a column."""
+        form = (find_format(clean_text(column)) or "year-month-day") if is_text(column.type) else STORED
+        days = _to_days(name, column, form)
+        present = days[~np.isnan(days)]
+        cycles = {part: _cycle(part, present) for part in PARTS}
+        return cls.model_validate(
+            {
+                "name": name,
+                "format": form,
+                "mean": float(present.mean()) if len(present) else 0.0,
+                "parts": tuple(part for part, place in cycles.items() if len(present) and np.ptp(place) > 0),
+                "has_missing": len(present) < len(days),
+            }
+        )
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """The name of the column, and of each cycle."""
+        return (self.name, *(f"{self.name} {part} {which}" for part in self.parts for which in ("cos", "sin")))
+
+    @property
+    def quantities(self) -> tuple[bool, ...]:
+        """The number of days measures something."""
+        return (True, *(False,) * (2 * len(self.parts)))
+
+    def encode(self, column: pa.Array) -> NDArray[np.float64]:
+        """Return days and places in cycles."""
+        days = _to_days(self.name, column, self.format)
+        places = [2 * np.pi * _cycle(part, days) for part in self.parts]
+        cycles = [CYCLE_SIZE * fill(turn(place), 0) for place in places for turn in (np.cos, np.sin)]
+        return np.column_stack([fill(days, self.mean), *cycles])
+
+    def find_missing(self, column: pa.Array) -> NDArray[np.bool_]:
+        """Return which cells are missing."""
+        return np.isnan(_to_days(self.name, column, self.format))
+
+
+def _cycle(part: str, days: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the place of each day in a cycle, from 0 to 1."""
+    if part == "year":
+        return days / _YEAR % 1
+    return (np.floor(days) + _WEEKDAY_OFFSET) / _WEEK % 1 if part == "weekday" else days % 1
+
+
+def _to_days(name: str, column: pa.Array, form: str) -> NDArray[np.float64]:
+    """Return days since 1970, NaN where a date is missing."""
+    if is_text(column.type):
+        text = clean_text(column)
+        parsed = _parse(text, form if form in FORMATS else find_format(text) or "year-month-day")
+        if parsed is None:
+            _raise_first(name, text, form)
+        column = parsed
+    elif not (pa.types.is_temporal(column.type) or pa.types.is_null(column.type)):
+        raise GraphError(f"column {name!r} must contain dates; it contains {column.type}")
+    stamps = column.cast(pa.timestamp("us"), safe=False)
+    micros = stamps.cast(pa.int64())
+    days: NDArray[np.float64] = micros.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / _DAY
+    return days
+
+
+def _parse(text: pa.Array, form: str) -> pa.Array | None:
+    """Return strings as timestamps, or None if some of them are no dates."""
+    pattern, rewritten = FORMATS[form]
+    if pc.all(pc.match_substring_regex(text, pattern)).as_py() is False:
+        return None
+    plain = pc.replace_substring_regex(text, pattern, rewritten)
+    padded = pc.replace_substring_regex(plain, r"([- T:])(\d)\b", r"\10\2")
+    try:
+        return padded.cast(pa.timestamp("us"))
+    except pa.ArrowInvalid:  # such as the 30th of February
+        return None
+
+
+def _raise_first(name: str, text: pa.Array, form: str) -> None:
+    """Raise an error that names the first cell which is no date."""
+    form = form if form in FORMATS else "year-month-day"
+    for row, cell in enumerate(text.to_pylist()):
+        if cell is not None and _parse(pa.array([cell]), form) is None:
+            raise CellError(name, row, cell, f"dates must be written as {form}")

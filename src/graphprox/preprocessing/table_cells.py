@@ -1,0 +1,123 @@
+"""Cells of a table: which of them are missing, and which are numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from graphprox.errors import GraphError
+
+NUMBER = r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|(?i:nan|inf(inity)?))"
+MISSING = ("", "na", "n/a", "null", "none", "nan")  # whatever their case
+
+
+class CellError(GraphError):
+    """A cell is not what the other cells of its column are.
+
+    Parameters
+    ----------
+    column : str
+        Name of the column.
+    row : int
+        Row of the cell, from 0.
+    cell : str
+    rule : str
+        What the cells of the column must be.
+    """
+
+    def __init__(self, column: str, row: int, cell: str, rule: str) -> None:
+        super().__init__(f"{rule}; column {column!r} contains {cell!r} in row {row + 1}")
+        self.column, self.row, self.cell, self.rule = column, row, cell, rule
+
+
+def to_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return a column in one piece, with the values of a dictionary.
+
+    Parameters
+    ----------
+    column : pyarrow.Array or pyarrow.ChunkedArray
+
+    Returns
+    -------
+    pyarrow.Array
+    """
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(array, pa.ChunkedArray):  # of a table without rows
+        array = pa.array([], array.type)
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Return whether cells of a type are strings."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Return whether cells of a type are numbers or booleans."""
+    checks = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
+    return any(check(kind) for check in checks)
+
+
+def clean_text(column: pa.Array) -> pa.Array:
+    """Return cells as strings without whitespace around them, null where they are missing.
+
+    Parameters
+    ----------
+    column : pyarrow.Array
+        Cells of any type that can be written as text.
+
+    Returns
+    -------
+    pyarrow.Array of str
+
+    Examples
+    --------
+    >>> clean_text(pa.array([" Paris", "N/A", "", None])).to_pylist()
+    ['Paris', None, None, None]
+    """
+    text = pc.utf8_trim_whitespace(column.cast(pa.string()))
+    return pc.if_else(pc.is_in(pc.utf8_lower(text), pa.array(MISSING)), None, text)
+
+
+def are_numbers(text: pa.Array) -> pa.Array:
+    """Return whether each string is a number; null where it is missing."""
+    return pc.match_substring_regex(text, f"^({NUMBER})$")
+
+
+def to_numbers(name: str, column: pa.Array) -> NDArray[np.float64]:
+    """Return cells as numbers.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column, for the error.
+    column : pyarrow.Array
+        Numbers, booleans, or numbers as text.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        NaN where a cell is missing.
+
+    Raises
+    ------
+    CellError
+        If a cell is not a number.
+
+    Examples
+    --------
+    >>> to_numbers("age", pa.array(["31", "NA", "2.5"])).tolist()
+    [31.0, nan, 2.5]
+    """
+    if is_text(column.type):
+        column = clean_text(column)
+        at = pc.index(are_numbers(column), False).as_py()
+        if at >= 0:
+            raise CellError(name, at, column[at].as_py(), "features must be numbers")
+    elif not (is_number(column.type) or pa.types.is_null(column.type)):
+        raise GraphError(f"column {name!r} must contain numbers; it contains {column.type}")
+    numbers = column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column
+    values: NDArray[np.float64] = numbers.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return values

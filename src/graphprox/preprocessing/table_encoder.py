@@ -1,0 +1,244 @@
+"""From a table with columns of any kind to a matrix of numbers, and from other tables to the same columns."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from graphprox._utils.arrays import Features, FloatArray
+from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.suggestions import did_you_mean
+from graphprox.errors import GraphError, IgnoredInputWarning
+from graphprox.preprocessing.table_cells import to_array
+from graphprox.preprocessing.columns import AnyColumn, NumberColumn, fit_column
+
+MAX_SPARSE_DENSITY = 0.1  # a table with fewer nonzeros becomes a sparse matrix
+_NUM_NAMES = 5  # names of columns in a message
+
+
+class TableEncoder(BaseModel):
+    """What the columns of a table contain, by which the rows of any table with these columns become numbers.
+
+    Parameters
+    ----------
+    columns : tuple of ColumnEncoder
+        What was found in each column; ``NumberColumn``, ``BooleanColumn``, ``CategoryColumn`` or ``DateColumn``.
+    ignored : tuple of str
+        Names of columns that say nothing about a node.
+
+    Examples
+    --------
+    >>> table = pa.table({"age": [31, None, 52], "city": ["Paris", "Rome", "Paris"]})
+    >>> encoder = TableEncoder.fit(table)
+    >>> encoder.feature_names
+    ('age', 'age is missing', 'city=Paris', 'city=Rome')
+    >>> encoder.transform(table).tolist()
+    [[31.0, 0.0, 1.0, 0.0], [41.5, 1.0, 0.0, 1.0], [52.0, 0.0, 1.0, 0.0]]
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    columns: tuple[AnyColumn, ...]
+    ignored: tuple[str, ...] = ()
+
+    @classmethod
+    def fit(cls, table: pa.Table) -> Self:
+        """Find out what the columns of a table contain.
+
+        Parameters
+        ----------
+        table : pyarrow.Table
+            A row for each node. Text is recognized as numbers, dates, yes and no, or categories.
+
+        Returns
+        -------
+        TableEncoder
+
+        Raises
+        ------
+        GraphError
+            If a column contains text, or a column of numbers or dates has a cell that is none.
+
+        Warns
+        -----
+        IgnoredInputWarning
+            If a column says nothing about a node: it has the same value everywhere, or another one in every row.
+        """
+        check_names(table.column_names)
+        found = {name: fit_column(name, table.column(name)) for name in table.column_names}
+        columns = tuple(each for each in found.values() if not isinstance(each, str))
+        ignored = {name: each for name, each in found.items() if isinstance(each, str)}
+        if not columns:
+            reasons = "; ".join(f"{name!r} has {why}" for name, why in list(ignored.items())[:_NUM_NAMES])
+            raise GraphError(
+                f"a table of features must have a column that differs between nodes; {reasons or 'it has none'}"
+            )
+        for why in dict.fromkeys(ignored.values()):
+            names = [name for name, each in ignored.items() if each == why]
+            _warn(f"{_list_columns(names)} {'has' if len(names) == 1 else 'have'} {why}; {_ignored(names)}")
+        return cls(columns=columns, ignored=tuple(ignored))
+
+    @classmethod
+    def of_numbers(cls, names: Sequence[str], means: NDArray[Any]) -> Self:
+        """Return the encoder of a table of numbers without missing cells.
+
+        Parameters
+        ----------
+        names : sequence of str
+        means : ndarray of shape (num_features,)
+            What becomes of a cell that is missing in another table.
+
+        Returns
+        -------
+        TableEncoder
+        """
+        return cls(
+            columns=tuple(NumberColumn(name=name, mean=float(mean)) for name, mean in zip(names, means, strict=True))
+        )
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the columns of numbers, such as ``age``, ``age is missing`` and ``city=Paris``."""
+        return tuple(name for each in self.columns for name in each.feature_names)
+
+    @property
+    def is_quantity(self) -> NDArray[np.bool_]:
+        """Whether each column of numbers measures something in a unit of its own, as ages and dates do."""
+        return np.array([flag for each in self.columns for flag in each.is_quantity], dtype=bool)
+
+    def transform(self, table: pa.Table) -> Features:
+        """Return the rows of a table as numbers.
+
+        Parameters
+        ----------
+        table : pyarrow.Table
+            Columns are found by their names.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_rows, num_feature_names)
+            Sparse if fewer than a tenth of the entries are nonzero.
+
+        Raises
+        ------
+        GraphError
+            If a column is missing, or contains something else than the fitted one.
+
+        Warns
+        -----
+        IgnoredInputWarning
+            If the table has other columns too, or categories that the fitted one did not have.
+        """
+        self._check_columns(table.column_names)
+        x = np.empty((table.num_rows, len(self.feature_names)), np.float32)
+        unseen, start = {}, 0
+        for each in self.columns:
+            column = to_array(table.column(each.name))
+            stop = start + len(each.feature_names)
+            x[:, start:stop] = each.transform(column)
+            start = stop
+            if found := each.find_unseen(column):
+                unseen[each.name] = found
+        if unseen:
+            listed = "; ".join(f"{name!r} has {', '.join(map(repr, found))}" for name, found in unseen.items())
+            _warn(f"categories must be those of the fitted table; {listed}: new ones count as none of the known ones")
+        return to_features(x)
+
+    def _check_columns(self, names: Sequence[str]) -> None:
+        check_names(names)
+        wanted = [each.name for each in self.columns]
+        missing = [name for name in wanted if name not in set(names)]
+        if missing:
+            hint = did_you_mean(missing[0], names) if len(missing) == 1 else f"it has {_list_columns(names)}"
+            raise GraphError(
+                f"a table must have the columns of the fitted one; {_list_columns(missing)} missing: {hint}"
+            )
+        extra = [name for name in names if name not in {*wanted, *self.ignored}]
+        if extra:
+            _warn(f"{_list_columns(extra)} not in the fitted table; {_ignored(extra)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the encoder as what JSON can contain.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> encoder = TableEncoder.fit(pa.table({"age": [31, 52]}))
+        >>> TableEncoder.from_dict(encoder.to_dict()) == encoder
+        True
+        """
+        return self.model_dump(mode="json")
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Return an encoder that `to_dict` has described.
+
+        Parameters
+        ----------
+        stored : mapping
+
+        Returns
+        -------
+        TableEncoder
+
+        Raises
+        ------
+        ValueError
+            If the description is not valid.
+        """
+        try:
+            # Lists of JSON are tuples here, and nothing else is converted.
+            found = cls.model_validate_json(json.dumps(stored))
+            check_names([each.name for each in found.columns])
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        return found
+
+
+def to_features(x: FloatArray) -> Features:
+    """Return a matrix as it is, or sparse if fewer than a tenth of its entries are nonzero.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n_rows, num_features)
+
+    Returns
+    -------
+    ndarray or csr_array of shape (n_rows, num_features)
+    """
+    return sp.csr_array(x) if np.count_nonzero(x) < MAX_SPARSE_DENSITY * x.size else x
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Raise a `GraphError` if two columns have the same name."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise GraphError(f"columns must have different names; {name!r} is the name of several: rename one of them")
+        seen.add(name)
+
+
+def _list_columns(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:_NUM_NAMES])
+    more = f" and {len(names) - _NUM_NAMES} more" if len(names) > _NUM_NAMES else ""
+    return f"column{'s' * (len(names) > 1)} {shown}{more}"
+
+
+def _ignored(names: Sequence[str]) -> str:
+    return "it is ignored" if len(names) == 1 else "they are ignored"
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, IgnoredInputWarning, stacklevel=find_stacklevel())

@@ -1,0 +1,169 @@
+"""Kinds of columns: how each is recognized, and the numbers that its cells become.
+
+Covers graphprox.preprocessing.table_cells, graphprox.preprocessing.columns.base, graphprox.preprocessing.columns.number, graphprox.preprocessing.columns.boolean, graphprox.preprocessing.columns.category and graphprox.preprocessing.columns.date.
+"""  # noqa: E501 - one line is read by tests/test_docs.py
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder
+
+from graphprox.errors import GraphError
+from graphprox.preprocessing.table_cells import CellError
+from graphprox.preprocessing.columns import CONSTANT, NAMES, CategoryColumn, fit_column
+from graphprox.preprocessing.columns.category import MAX_CATEGORIES, RARE_SHARE
+
+DAY = datetime.date(2024, 2, 29)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([1, 2, 3], "number"),
+        ([1.5, None, 3], "number"),
+        (["1", "2.5", "-3e5"], "number"),
+        (["1", "NA", "", "n/a", "2"], "number"),
+        ([True, False], "boolean"),
+        (["yes", "no", "Yes"], "boolean"),
+        (["TRUE", "false", "nan"], "boolean"),
+        (["y", "N"], "boolean"),
+        (["yes", "no", "maybe"], "category"),
+        (["f", "m"], "category"),
+        (["Paris", "Rome", "Paris"], "category"),
+        (["2024-02-29", "2023-01-01"], "date"),
+        (["2024-02-29T12:30:00Z", "2023-01-01 08:00"], "date"),
+        (["29.2.2024", "1.1.2023"], "date"),
+        (["12/31/2024", "01/02/2023"], "date"),
+        (["2024-02", "2023-12"], "date"),
+        ([DAY, None, datetime.date(2023, 1, 1)], "date"),
+        ([datetime.datetime(2024, 2, 29, 12), None, datetime.datetime(2023, 1, 1)], "date"),
+    ],
+)
+def test_kind_of_a_column_is_recognized(cells, kind):
+    assert fit_column("c", pa.array(cells)).kind == kind
+
+
+def test_categories_of_pandas_are_categories_even_if_they_look_like_numbers():
+    column = pa.array(pd.Series(["1", "2", "1"], dtype="category"))
+    assert fit_column("c", column).value_names == ("c=1", "c=2")
+
+
+@pytest.mark.parametrize("cells", [[1, 1, 1], ["a", "a"], [None, None], ["", "NA"], [True, True], [np.nan, np.nan]])
+def test_a_column_with_the_same_value_everywhere_is_ignored(cells):
+    assert fit_column("c", pa.array(cells)) == CONSTANT
+
+
+def test_a_column_with_another_value_in_nearly_every_row_is_ignored():
+    assert fit_column("c", pa.array([f"user {i}" for i in range(100)])) == NAMES
+    # Each of 500 values is rare.
+    assert fit_column("c", pa.array([f"user {i % 500}" for i in range(1000)])) == NAMES
+    assert fit_column("c", pa.array(["a", "b", "c"])).kind == "category"  # too few rows to know
+
+
+def test_text_is_rejected_with_a_hint():
+    text = [f"The {i}th of many long sentences about what somebody likes to read" for i in range(10)]
+    with pytest.raises(GraphError, match=r"'about' contains text, such as 'The 0th .*leave it out, or embed it"):
+        fit_column("about", pa.array(text))
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (["1", "2", "x3", "4"], "features must be numbers; column 'c' contains 'x3' in row 3"),
+        (["2024-01-01", "2024-02-30"], "dates must be written as year-month-day; column 'c' contains '2024-02-30'"),
+        (["2024-01-01", "2024-02-03", "soon"], "dates must be written as year-month-day; .* 'soon' in row 3"),
+    ],
+)
+def test_one_cell_of_another_kind_is_a_typing_error(cells, words):
+    with pytest.raises(CellError, match=words):
+        fit_column("c", pa.array(cells))
+
+
+def test_a_column_of_another_type_is_rejected():
+    with pytest.raises(GraphError, match="must contain numbers, categories or dates; it contains list"):
+        fit_column("c", pa.array([[1], [2]]))
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_missing_numbers_equal_those_of_scikit_learn(as_text):
+    values = np.random.default_rng(0).normal(size=50)
+    values[::7] = np.nan
+    given = pa.array([None if np.isnan(each) else each for each in values])
+    column = given.cast(pa.string()) if as_text else given
+    known = SimpleImputer(add_indicator=True).fit_transform(values[:, None])
+    fitted = fit_column("age", column)
+    assert np.allclose(fitted.transform(column), known)
+    assert fitted.feature_names == ("age", "age is missing")
+
+
+@pytest.mark.parametrize("num_categories", [5, 40, 50, 51, 90])
+def test_categories_equal_those_of_scikit_learn(num_categories):
+    rng = np.random.default_rng(num_categories)
+    share = rng.dirichlet(np.full(num_categories, 0.5))
+    cells = rng.choice([f"city {i:02}" for i in range(num_categories)], size=1000, p=share)
+    fitted = CategoryColumn.fit("c", pa.array(cells))
+    least = int(np.ceil(RARE_SHARE * len(cells)))
+    known = OneHotEncoder(min_frequency=least, max_categories=MAX_CATEGORIES, sparse_output=False)
+    assert np.array_equal(fitted.transform(pa.array(cells)), known.fit_transform(cells[:, None]))
+    assert len(fitted.value_names) <= MAX_CATEGORIES
+
+
+def test_an_unseen_category_is_none_of_the_known_ones():
+    fitted = fit_column("c", pa.array(["a", "b", "a"]))
+    known = OneHotEncoder(handle_unknown="ignore", sparse_output=False).fit([["a"], ["b"]])
+    assert np.array_equal(fitted.transform(pa.array(["b", "z"])), known.transform([["b"], ["z"]]))
+    assert fitted.find_unseen(pa.array(["b", "z", None])) == ["z"]
+
+
+def test_missing_categories_have_a_column_of_their_own():
+    fitted = fit_column("c", pa.array(["a", "", "b"]))
+    assert fitted.feature_names == ("c=a", "c=b", "c is missing")
+    assert fitted.transform(pa.array(["b", "N/A"])).tolist() == [[0, 1, 0], [0, 0, 1]]
+
+
+def test_a_missing_boolean_is_the_share_of_yes():
+    fitted = fit_column("c", pa.array(["yes", "no", "no", "no", None]))
+    assert fitted.transform(pa.array(["yes", None])).tolist() == [[1, 0], [0.25, 1]]
+    assert fitted.transform(pa.array([True, False])).tolist() == [[1, 0], [0, 0]]
+    assert fitted.transform(pa.array([1, 0])).tolist() == [[1, 0], [0, 0]]
+    with pytest.raises(CellError, match="yes and no must contain nothing else; column 'c' contains 'perhaps' in row 2"):
+        fitted.transform(pa.array(["no", "perhaps"]))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["2024-02-29", "2023-11-05", "1999-12-31"],
+        ["2024/2/29", "2023/11/5", "1999/12/31"],
+        ["29.2.2024", "5.11.2023", "31.12.1999"],
+        ["2/29/2024", "11/5/2023", "12/31/1999"],
+        ["29/02/2024", "05/11/2023", "31/12/1999"],
+    ],
+)
+def test_a_date_is_the_same_however_it_is_written(texts):
+    stored = pa.array([DAY, datetime.date(2023, 11, 5), datetime.date(1999, 12, 31)])
+    fitted = fit_column("c", pa.array(texts))
+    assert np.allclose(fitted.transform(pa.array(texts)), fit_column("c", stored).transform(stored))
+    assert fitted.transform(stored)[0, 0] == (DAY - datetime.date(1970, 1, 1)).days
+    assert fitted.value_names[0] == "c"
+    assert fitted.quantities == (True, False, False, False, False)
+
+
+def test_places_in_a_cycle_are_close_at_its_ends():
+    column = pa.array(["2023-12-31", "2024-01-01", "2024-07-01"])
+    places = fit_column("c", column).transform(column)[:, 1:3]
+    assert np.linalg.norm(places[0] - places[1]) < 0.02
+    assert np.linalg.norm(places[0] - places[2]) > 0.9
+
+
+def test_times_of_day_are_found_and_a_missing_date_has_no_place():
+    column = pa.array(["2024-01-01 06:00:00.5", None, "2024-01-01T18:00"])
+    fitted = fit_column("c", column)
+    assert fitted.feature_names[-3:] == ("c time of day cos", "c time of day sin", "c is missing")
+    assert np.allclose(fitted.transform(column)[:, -3:], [[0, 0.5, 0], [0, 0, 1], [0, -0.5, 0]], atol=1e-3)

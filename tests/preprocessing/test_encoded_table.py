@@ -1,0 +1,106 @@
+"""Tables as numbers, and graphs that have them as features."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+from graphprox import Graph, GraphError
+from graphprox.graph import graph_checksum
+from graphprox.preprocessing import EncodedTable, TableEncoder, encode_table
+
+TABLE = pa.table({"age": [31, None, 52], "city": ["Paris", "Rome", "Paris"]})
+NAMES = ("age", "age is missing", "city=Paris", "city=Rome")
+EDGES = [[0, 1], [1, 2]]
+
+
+def test_a_table_of_numbers_is_taken_as_it_is():
+    encoded = encode_table(pa.table({"a": [1, 2], "b": [0.5, 2**24 + 1], "c": [True, False]}))
+    assert encoded.x.tolist() == [[1, 0.5, 1], [2, 2**24, 0]]
+    assert encoded.feature_names == ("a", "b", "c")
+    assert (encoded.encoder, encoded.columns) == (None, None)
+
+
+def test_a_table_of_mostly_zeros_is_sparse_and_stored_once():
+    words = sp.random_array((50, 40), density=0.05, rng=np.random.default_rng(0)).toarray()
+    encoded = encode_table(pa.table({str(i): words[:, i] for i in range(40)}))
+    assert isinstance(encoded.x, sp.csr_array)
+    assert encoded.columns is None
+
+
+@pytest.mark.parametrize("cell", [None, np.nan])
+def test_a_missing_number_is_filled(cell):
+    encoded = encode_table(pa.table({"a": [1, cell, 3], "b": [1, 2, 3]}))
+    assert encoded.x.tolist() == [[1, 0, 1], [2, 1, 2], [3, 0, 3]]
+
+
+def test_another_encoder_gives_its_columns():
+    encoder = TableEncoder.fit(pa.table({"city": ["Paris", "Oslo", "Rome"], "age": [1, 2, 3]}))
+    encoded = encode_table(TABLE, encoder)
+    assert encoded.feature_names == ("city=Oslo", "city=Paris", "city=Rome", "age")
+    assert encoded.x.tolist() == [[0, 1, 0, 31], [0, 0, 1, 2], [0, 1, 0, 52]]
+
+
+def test_rows_are_taken_of_numbers_and_columns():
+    taken = encode_table(TABLE).take(np.array([2, 0]))
+    assert taken.x.tolist() == [[52, 0, 1, 0], [31, 0, 1, 0]]
+    assert taken.columns.column("age").to_pylist() == [52, 31]
+
+
+def test_a_graph_keeps_names_and_table():
+    graph = Graph(encode_table(TABLE), EDGES, y=[0, 1, 1])
+    for each in (graph, graph.without_labels(), graph.to_undirected(), graph.with_labels([1, 1, 0])):
+        assert each.feature_names == NAMES
+        assert each.table.columns.equals(TABLE)
+        assert each.table.x is each.x
+    assert graph_checksum(graph) == graph_checksum(Graph(graph.x, EDGES))
+
+
+@pytest.mark.parametrize("copy_of", [copy.copy, copy.deepcopy, lambda graph: pickle.loads(pickle.dumps(graph))])
+def test_a_copy_of_a_graph_keeps_names_and_table(copy_of):
+    graph = copy_of(Graph(encode_table(TABLE), EDGES))
+    assert graph.feature_names == NAMES
+    assert graph.table.columns.equals(TABLE)
+    assert graph.table.encoder == encode_table(TABLE).encoder
+    assert not graph.x.flags.writeable
+    assert not graph.table.x.flags.writeable
+
+
+def test_other_features_have_other_names_and_no_table():
+    graph = Graph(encode_table(TABLE), EDGES)
+    assert graph.with_features(np.eye(3)).feature_names is None
+    assert graph.with_features(np.eye(3)).table is None
+    assert graph.with_features(np.eye(3), feature_names="abc").feature_names == ("a", "b", "c")
+    assert Graph(np.eye(3), EDGES).with_features(encode_table(TABLE)).feature_names == NAMES
+
+
+def test_a_graph_of_numbers_keeps_no_table():
+    graph = Graph(encode_table(pa.table({"a": [1, 2, 3]})), EDGES)
+    assert (graph.feature_names, graph.table) == (("a",), None)
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["a"], "one name per column of x; got 1 for 2"),
+        (["a", "a"], "must differ; got 'a'"),
+        (["a", 3], "strings; got 3"),
+    ],
+)
+def test_feature_names_are_validated(names, words):
+    with pytest.raises(GraphError, match=words):
+        Graph([[1, 2], [3, 4]], [[0], [1]], feature_names=names)
+
+
+def test_a_table_must_have_a_row_per_node():
+    with pytest.raises(GraphError, match="a row per node; got 3 for 2 nodes"):
+        Graph(np.eye(2), [[0], [1]]).with_features(encode_table(TABLE))
+
+
+def test_an_encoded_table_can_be_made_of_a_matrix():
+    assert Graph(EncodedTable(np.eye(3, dtype=np.float32), tuple("abc")), EDGES).feature_names == ("a", "b", "c")
