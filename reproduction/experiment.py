@@ -153,6 +153,12 @@ class Experiment(BaseModel):
         for name in self.rows:
             if name not in known:
                 raise ParameterError(f"rows must name methods or variants; got {name!r}: {did_you_mean(name, known)}")
+        given = {f"variants.{name}": row for name, row in self.variants.items()}
+        for place, row in {**given, **({"grid_row": self.grid_row} if self.grid_row else {})}.items():
+            if row.method not in METHODS:
+                raise ParameterError(
+                    f"the method of {place} must be registered; got {row.method!r}: {did_you_mean(row.method, METHODS)}"
+                )
         for name, row in self.variants.items():
             by_dataset = row.seeds if isinstance(row.seeds, Mapping) else {}
             for dataset in (*by_dataset, *row.without):

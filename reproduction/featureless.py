@@ -14,6 +14,7 @@ from graphprox.graph.graph import Graph
 from graphprox.graph.structural import has_informative_features
 from reproduction.left_out import FIRST_SPLIT, FLOORS, fingerprint, val_accuracy
 from reproduction.observations import format_rows, read_observations, write_observations
+from reproduction.splitting import STREAM
 
 AUTO, WALKS = "auto", "deepwalk"
 MAX_WALK_NODES = 20_000  # DeepWalk takes minutes on larger graphs
@@ -77,7 +78,7 @@ def observe_graph(name: str, graph: Graph) -> FeaturelessObservation:
     if graph.y is not None:
         figures = {method: val_accuracy(graph, cls().fit_transform(graph)) for method, cls in methods.items()}
         return FeaturelessObservation(name, "accuracy", figures, fingerprint())
-    split = edge_split(graph, random_state=FIRST_SPLIT)
+    split = edge_split(graph, random_state=FIRST_SPLIT, stream=STREAM)
     figures = {
         method: link_prediction(split, cls().fit_transform(split.graph)).val_cosine_auc
         for method, cls in methods.items()

@@ -46,6 +46,7 @@ from graphprox.graph.graph import Graph
 from graphprox.graph.structural import has_informative_features
 from graphprox.io.files import atomic_write
 from reproduction.observations import read_observations, write_observations
+from reproduction.splitting import STREAM
 
 FIRST_SPLIT = 1000  # splits of the tables begin at 0
 NUM_SPLITS, FEW_SPLITS, LARGE = 10, 2, 5_000
@@ -189,7 +190,7 @@ def observe_graph(name: str, graph: Graph) -> Observation:
         accuracy |= dict.fromkeys(names, val_accuracy(graph, vectors))
     if graph.num_edges < MIN_EDGES or graph.num_nodes > MAX_LINK_NODES:
         return Observation(name, graph.num_nodes, selection.ratio, selection.choice, accuracy, {}, fingerprint())
-    split = edge_split(graph, random_state=FIRST_SPLIT)
+    split = edge_split(graph, random_state=FIRST_SPLIT, stream=STREAM)
     auc = {
         floor: link_prediction(split, cls().fit_transform(split.graph)).val_cosine_auc for floor, cls in FLOORS.items()
     }
@@ -226,7 +227,7 @@ def val_accuracy(graph: Graph, vectors: Features) -> float:
     """Return the mean validation accuracy of a linear classifier over splits that no table has."""
     labels, probe = get_labels(graph), LinearProbe()
     count = NUM_SPLITS if graph.num_nodes < LARGE else FEW_SPLITS
-    splits = (random_split(graph, random_state=FIRST_SPLIT + number) for number in range(count))
+    splits = (random_split(graph, random_state=FIRST_SPLIT + number, stream=STREAM) for number in range(count))
     return float(np.mean([probe.evaluate(vectors, labels, split).val_accuracy for split in splits]))
 
 

@@ -33,6 +33,7 @@ from graphprox.views.topology import topology_descriptor
 from reproduction.barbell import project_to_plane, structure_classes
 from reproduction.experiment import Trial
 from reproduction.sharing import embed_once
+from reproduction.splitting import STREAM, recorded_protocol
 
 HOMOPHILY_K = 6
 # The views whose homophily is measured, and the options of their descriptors. Near walks are those of the authors'
@@ -103,7 +104,7 @@ def predict_links(trial: Trial, dataset: Dataset) -> Measurement:
     """Embed the training edges of each split, and score its held-out edges against non-edges."""
     measurement, method = Measurement(figures={name: [] for name in trial.experiment.metrics}), trial.make_embedder()
     for seed in trial.split_seeds:
-        split = edge_split(dataset.graph, random_state=seed)
+        split = edge_split(dataset.graph, random_state=seed, stream=STREAM)
         with measurement.timer(EMBED):
             embedding = method.fit_transform(split.graph)
         with measurement.timer(EVALUATE):
@@ -208,5 +209,5 @@ def _probe(
 
 def _splits(trial: Trial, dataset: Dataset) -> list[NodeSplit]:
     experiment = trial.experiment
-    protocol = PROTOCOLS[experiment.protocol]
+    protocol = recorded_protocol(experiment.protocol)
     return protocol.splits(dataset, n_splits=experiment.splits, random_state=experiment.first_split)

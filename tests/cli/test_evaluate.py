@@ -8,11 +8,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
+import torch
 
 from graphprox import (
+    Graph,
     StructuralFeaturesWarning,
     edge_split,
     load,
@@ -22,6 +25,7 @@ from graphprox import (
     write_embedding,
 )
 from graphprox.evaluation import classify, clustering, link_prediction, similarity
+from graphprox.graph.structural import has_structural_features
 
 GRAPH = "synthetic:nodes=300"
 
@@ -264,3 +268,21 @@ def test_neither_torch_nor_scikit_learn_is_imported_before_it_is_needed():
     code = "import sys, graphprox.cli; print([name for name in ('torch', 'sklearn') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("ending", [".csv", ".npz", ".pt"])
+def test_holdout_of_a_graph_without_features_does_not_write_degrees_of_held_out_edges(run, tmp_path, no_data, ending):
+    edges = np.random.default_rng(0).integers(1200, size=(2, 6000))
+    path, rest = tmp_path / f"whole{ending}", tmp_path / "rest.npz"
+    with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):
+        graph = Graph(None, edges, num_nodes=1200)
+        if ending == ".csv":
+            np.savetxt(path, edges.T, fmt="%d", delimiter=",")
+        elif ending == ".npz":
+            np.savez(path, edge_index=graph.edge_index, x=graph.x.toarray())
+        else:
+            torch.save(graph.to_pyg(), path)
+        code, _, err = run("holdout", path, "--out", rest)
+        assert code == 0, err
+        left = read_graph(rest)
+    assert has_structural_features(left)

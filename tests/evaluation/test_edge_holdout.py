@@ -82,3 +82,16 @@ def test_other_suffixes_and_missing_folders_are_rejected(tmp_path):
     with pytest.raises(WriteError, match="cannot be written"):
         write_training_graph(tmp_path / "none" / "rest.npz", whole, edge_split(whole, random_state=0))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_degrees_of_the_whole_graph_are_not_in_the_file(tmp_path, dense):
+    edges = np.random.default_rng(0).integers(1200, size=(2, 6000))
+    with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):
+        whole = Graph(None, edges, num_nodes=1200)
+        if dense:  # as features are on their way through PyG
+            whole = whole.with_features(whole.x.toarray())
+        split = edge_split(whole, random_state=3)
+        read = read_graph(write_training_graph(tmp_path / "rest.npz", whole, split))
+    assert abs(read.x - split.graph.x).nnz == 0
+    assert np.ravel(whole.x.argmax(axis=1) != read.x.argmax(axis=1)).any()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from fractions import Fraction
 from itertools import combinations
 from math import floor
@@ -10,12 +11,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
+from sklearn.metrics import roc_auc_score
 
 from graphprox.datasets import Dataset, synthetic
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import NodeSplit, edge_split, random_split
-from graphprox.graph.structural import has_structural_features
+from graphprox.graph.structural import has_structural_features, structural_features
 
 LAW = settings(deadline=None)  # a busy machine may be slow
 PARTS = ("train", "val", "test")
@@ -539,6 +541,76 @@ def test_structural_features_are_those_of_the_remaining_edges():
     assert split.graph.x.shape[0] == 1200
 
 
+def whole_graph(path, directed):
+    """Return a graph of 1,200 nodes without features, as it is or after a way that graphs take."""
+    edges = np.random.default_rng(0).integers(1200, size=(2, 6000))
+    with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):
+        graph = Graph(None, edges, num_nodes=1200, directed=directed)
+        if path == "PyG":
+            return Graph.from_pyg(graph.to_pyg())
+        if path == "networkx":
+            return Graph.from_networkx(graph.to_networkx())
+    x = {"dense": graph.x.toarray(), "float64": graph.x.toarray().astype(float), "sparse": graph.x.tocoo()}.get(path)
+    return graph if x is None else Graph(x, graph.edge_index, directed=directed)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("path", ["as made", "PyG", "networkx", "dense", "float64", "sparse"])
+def test_degree_features_do_not_reveal_held_out_edges(path, directed):
+    graph = whole_graph(path, directed)
+    assert has_structural_features(graph)
+    split = edge_split(graph, random_state=3)
+    assert leak(split.graph.x, split) == 0.5
+    assert leak(graph.x, split) > 0.6  # the features of the whole graph do
+
+
+def leak(x, split):
+    """Return the AUC of ranking pairs by how much the degrees of their nodes exceed those in the remaining graph."""
+    rest = split.graph
+    with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):
+        left = structural_features(rest.edge_index, num_nodes=rest.num_nodes, directed=rest.directed).indices
+    missing = np.asarray(x.argmax(axis=1)).ravel() - left
+    scores = [missing[pairs].sum(axis=0) for pairs in (split.test_edges, split.test_non_edges)]
+    return roc_auc_score(np.repeat([1, 0], [len(each) for each in scores]), np.concatenate(scores))
+
+
 def test_other_features_are_kept_where_edges_are_held_out():
     graph = synthetic(nodes=140)
     assert edge_split(graph, random_state=0).graph.x is graph.x
+
+
+# -- independence of other random numbers ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_labels_drawn_from_the_same_seed_do_not_decide_the_split(seed):
+    # The first half of the same permutation is one class, and the first tenth would be all training nodes.
+    y = np.zeros(1000, np.int64)
+    y[np.random.default_rng(seed).permutation(1000)[:500]] = 1
+    graph = make_labeled_graph(y)
+    assert set(y[random_split(graph, random_state=seed, stream="legacy").train]) == {1}
+    assert 0.3 < y[random_split(graph, random_state=seed).train].mean() < 0.7
+
+
+def test_edges_drawn_from_the_same_seed_do_not_decide_which_are_held_out():
+    pairs = np.stack([np.arange(1000), np.arange(1000) + 1000])
+    is_late = np.ones(1000, bool)
+    is_late[np.random.default_rng(0).permutation(1000)[:150]] = False
+    graph = make_linked_graph(2000, pairs.T.tolist())
+    held_out = [edge_split(graph, random_state=0, stream=stream) for stream in ("legacy", "own")]
+    legacy, own = (np.concatenate([each.val_edges[0], each.test_edges[0]]) for each in held_out)
+    assert not is_late[legacy].any()
+    assert 0.7 < is_late[own].mean() < 0.95
+
+
+def test_the_legacy_stream_is_the_generator_of_the_seed():
+    graph = make_labeled_graph([0, 1] * 50)
+    order = np.random.default_rng(3).permutation(100)
+    split = random_split(graph, random_state=3, stream="legacy")
+    assert [part.tolist() for part in (split.train, split.val)] == [sorted(order[:10]), sorted(order[10:20])]
+
+
+@pytest.mark.parametrize("split", [random_split, edge_split])
+def test_an_unknown_stream_is_rejected(split):
+    with pytest.raises(ParameterError, match="stream must be own or legacy; got 'old'"):
+        split(make_labeled_graph([0, 1] * 50), stream="old")

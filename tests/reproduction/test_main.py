@@ -167,3 +167,20 @@ def test_page_without_records_is_written(run, folders):
     assert code == 0
     first, second = printed.splitlines()
     assert (first, second.rpartition("/")[2]) == ("floor: 0 of 2 records", "index.md")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        'rows = ["mine"]\n[variants.mine]\nmethod = "smothed"',
+        'rows = ["smothed"]',
+        'grid = {hops = [1, 2]}\ngrid_row = {method = "smothed"}',
+    ],
+)
+def test_a_misspelt_method_in_an_experiment_is_one_sentence_with_a_suggestion(run, folders, tmp_path, table):
+    path = tmp_path / "mine.toml"
+    path.write_text(f'title = "Mine"\ndatasets = ["synthetic"]\n{table}\n')
+    code, printed, error = run("run", str(path), *options(folders, "experiments", "records"))
+    assert (code, printed) == (2, "")
+    assert "got 'smothed': did you mean 'smoothed'" in error
+    assert len(error.splitlines()) == 1

@@ -49,7 +49,7 @@ def test_links_are_predicted_from_the_remaining_edges(no_data, monkeypatch):
     record = measure(one("links", ["auc", "ap"]))
     assert len(graphs) == 2
     for seed, graph in enumerate(graphs):
-        split = edge_split(synthetic(), random_state=seed)
+        split = edge_split(synthetic(), random_state=seed, stream="legacy")
         held = {frozenset(pair) for pair in (*split.test_edges.T.tolist(), *split.val_edges.T.tolist())}
         assert not held & {frozenset(pair) for pair in graph.edge_index.T.tolist()}
         embedding = fit_transform(one("links", ["auc"]).make_embedder(), split.graph)
@@ -128,7 +128,7 @@ def test_classifier_is_trained_on_each_split(no_data):
     trial = one("classification", ["accuracy", "macro_f1"], rows=["gcn"], variants=variants)
     record = measure(trial)
     graph = synthetic()
-    splits = [random_split(graph, random_state=each) for each in range(2)]
+    splits = [random_split(graph, random_state=each, stream="legacy") for each in range(2)]
     predicted = [trial.make_method().fit(graph, split).predict(graph) for split in splits]
     scores = [score_predictions(each, graph.y, split) for each, split in zip(predicted, splits, strict=True)]
     assert record.figures["accuracy"] == [each.accuracy for each in scores]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import zlib
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from graphprox.errors import ParameterError
 
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+Stream: TypeAlias = Literal["own", "legacy"]
 
 
 def check_seed(random_state: RandomState) -> int:
@@ -40,3 +42,39 @@ def check_seed(random_state: RandomState) -> int:
         "random_state must be a non-negative integer below 2^63, a RandomState, a Generator or None; "
         f"got {random_state!r}"
     )
+
+
+def make_generator(random_state: RandomState, purpose: str, *, stream: Stream = "own") -> np.random.Generator:
+    """Create a generator for one purpose, independent of those that others make from the same seed.
+
+    Labels of a published graph may have been drawn by ``numpy.random.default_rng(seed).permutation(n)``: a split that
+    makes the same call has all nodes of one class in one part.
+
+    Parameters
+    ----------
+    random_state : int, RandomState, Generator or None
+    purpose : str
+        Names the stream.
+    stream : {"own", "legacy"}, default="own"
+        ``"legacy"`` is ``numpy.random.default_rng(seed)`` itself, as in version 0.1 and in the reproduction.
+
+    Returns
+    -------
+    numpy.random.Generator
+
+    Raises
+    ------
+    ParameterError
+        If there is no such stream.
+
+    Examples
+    --------
+    >>> int(make_generator(0, "split").integers(100)) == int(np.random.default_rng(0).integers(100))
+    False
+    """
+    seed = check_seed(random_state)
+    if stream == "own":
+        return np.random.default_rng([seed, zlib.crc32(purpose.encode())])
+    if stream == "legacy":
+        return np.random.default_rng(seed)
+    raise ParameterError(f"stream must be own or legacy; got {stream!r}")

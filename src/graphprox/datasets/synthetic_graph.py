@@ -110,7 +110,7 @@ def synthetic(
     ['ring members', 'arts writers', 'arts writers']
     """
     _check(nodes=nodes, features=features, homophily=homophily, noise=noise, style=style)
-    # A separate stream: a split uses default_rng(seed).permutation(nodes), which must not undo the shuffle.
+    # A separate stream: a legacy split uses default_rng(seed).permutation(nodes), which must not undo the shuffle.
     rng = np.random.default_rng([check_seed(random_state), STREAM])
     layout = _make_layout(nodes)
     place = rng.permutation(nodes)  # new position of each node, so that it does not reveal the class

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
 from graphprox._utils.arrays import IntArray
+from graphprox._utils.random import Stream
 from graphprox.evaluation.inputs import (
     Floats,
     RowsLike,
@@ -31,7 +32,7 @@ from graphprox.graph.splits import NodeSplit, random_split
 N_FOLDS = 5
 
 
-def grace_split(graph: Graph, *, random_state: int = 0) -> NodeSplit:
+def grace_split(graph: Graph, *, random_state: int = 0, stream: Stream = "own") -> NodeSplit:
     """Split the nodes into 10 % for training and 90 % for testing, without validation nodes.
 
     Parameters
@@ -39,6 +40,8 @@ def grace_split(graph: Graph, *, random_state: int = 0) -> NodeSplit:
     graph : Graph
     random_state : int, default=0
         Random seed. The training nodes are those of :func:`graphprox.random_split` with the same seed.
+    stream : {"own", "legacy"}, default="own"
+        Stream of random numbers, as for :func:`graphprox.random_split`.
 
     Returns
     -------
@@ -50,7 +53,7 @@ def grace_split(graph: Graph, *, random_state: int = 0) -> NodeSplit:
     >>> grace_split(synthetic(), random_state=0)
     NodeSplit(84 train, 0 val, 756 test)
     """
-    split = random_split(graph, random_state=random_state)
+    split = random_split(graph, random_state=random_state, stream=stream)
     return NodeSplit(split.train, [], np.concatenate([split.val, split.test]))
 
 

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphprox._utils.arrays import IntArray, ReadOnlyArrays, freeze, to_array
-from graphprox._utils.random import RandomState, check_seed
+from graphprox._utils.random import RandomState, Stream, make_generator
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
-from graphprox.graph.structural import has_structural_features, structural_features
+from graphprox.graph.structural import IDENTITY_LIMIT, has_structural_features, structural_features
 from graphprox.graph.validation import GraphLike, check_graph
 
 VAL_EDGES, TEST_EDGES = 0.05, 0.1  # shares of the edges that are held out for link prediction by default
@@ -103,7 +103,13 @@ class NodeSplit(ReadOnlyArrays):
 
 
 def random_split(
-    graph: GraphLike, *, random_state: RandomState = 0, train: float = 0.1, val: float = 0.1, stratified: bool = False
+    graph: GraphLike,
+    *,
+    random_state: RandomState = 0,
+    train: float = 0.1,
+    val: float = 0.1,
+    stratified: bool = False,
+    stream: Stream = "own",
 ) -> NodeSplit:
     """Split the labeled nodes at random, or all nodes if the graph has no labels.
 
@@ -121,6 +127,10 @@ def random_split(
         Share of the validation part. The remaining nodes are the test part.
     stratified : bool, default=False
         Whether the shares hold within each class. A class of three or more nodes then has at least one in each part.
+    stream : {"own", "legacy"}, default="own"
+        Stream of random numbers. ``"own"`` is used by nothing else, so that a split is independent of labels or edges
+        that were drawn from the same seed. ``"legacy"`` is ``numpy.random.default_rng(seed)``, and repeats the splits
+        of version 0.1 and of the reproduction.
 
     Returns
     -------
@@ -138,7 +148,7 @@ def random_split(
     _check_shares(train=train, val=val)
     graph = check_graph(graph)
     nodes, strata = _find_strata(graph, stratified=stratified)
-    order = _make_generator(random_state).permutation(len(nodes))
+    order = make_generator(random_state, "random_split", stream=stream).permutation(len(nodes))
     # A stable sort keeps the random order within each stratum, so each can be cut into consecutive parts.
     order = order[np.argsort(strata[order], kind="stable")]
     counts = np.unique(strata, return_counts=True)[1]
@@ -204,7 +214,12 @@ class EdgeSplit(ReadOnlyArrays):
 
 
 def edge_split(
-    graph: GraphLike, *, random_state: RandomState = 0, val: float = VAL_EDGES, test: float = TEST_EDGES
+    graph: GraphLike,
+    *,
+    random_state: RandomState = 0,
+    val: float = VAL_EDGES,
+    test: float = TEST_EDGES,
+    stream: Stream = "own",
 ) -> EdgeSplit:
     """Hold out edges for link prediction, and sample as many non-edges.
 
@@ -222,6 +237,8 @@ def edge_split(
         Share of the validation part.
     test : float, default=0.1
         Share of the test part.
+    stream : {"own", "legacy"}, default="own"
+        Stream of random numbers, as for :func:`random_split`.
 
     Returns
     -------
@@ -238,7 +255,7 @@ def edge_split(
     """
     _check_shares(val=val, test=test)
     graph = check_graph(graph)
-    rng = _make_generator(random_state)
+    rng = make_generator(random_state, "edge_split", stream=stream)
     is_pair = graph.edge_index[0] != graph.edge_index[1]
     adjacent, pair_of_entry = np.unique(
         _encode_pairs(graph.edge_index[:, is_pair], graph.num_nodes), return_inverse=True
@@ -274,7 +291,7 @@ def _select_entries(graph: Graph, keep: NDArray[np.bool_]) -> Graph:
     """
     weight = None if graph.edge_weight is None else freeze(graph.edge_weight[keep])
     rest = graph.without_labels()._replace(edge_index=freeze(graph.edge_index[:, keep]), edge_weight=weight)
-    if not has_structural_features(graph):
+    if graph.num_nodes <= IDENTITY_LIMIT or not has_structural_features(graph):  # an identity matrix reveals nothing
         return rest
     with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):  # as for the whole graph
         return rest.with_features(
@@ -361,7 +378,3 @@ def _check_not_empty(what: str, **sizes: int) -> None:
                 f"{name} must get at least one of the {what}; got none of {sum(sizes.values())}: "
                 "change the shares, or use a larger graph"
             )
-
-
-def _make_generator(random_state: RandomState) -> np.random.Generator:
-    return np.random.default_rng(check_seed(random_state))

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from graphprox._utils.progress import Progress
-from graphprox._utils.random import check_seed
+from graphprox._utils.random import check_seed, make_generator
 from graphprox.errors import GraphError, ParameterError
 from graphprox.graph.conversion import to_numpy
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
@@ -195,7 +195,7 @@ def split_labels(graph: Graph, labels: ArrayLike | None, random_state: int) -> t
         raise GraphError(f"a classifier needs nodes of at least two classes; got {len(classes)}")
     y = np.full(graph.num_nodes, UNKNOWN_LABEL, np.int64)
     y[known] = codes
-    nodes = np.random.default_rng(random_state).permutation(np.flatnonzero(known))
+    nodes = make_generator(random_state, "split_labels").permutation(np.flatnonzero(known))
     # The first node of every class is a training node, so that no class is missing there.
     is_first = np.zeros(len(nodes), bool)
     is_first[np.unique(y[nodes], return_index=True)[1]] = True
