@@ -15,9 +15,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
 from graphprox.errors import GraphError
-from graphprox.preprocessing.table_cells import CellError
 from graphprox.preprocessing.columns import CONSTANT, NAMES, CategoryColumn, fit_column
 from graphprox.preprocessing.columns.category import MAX_CATEGORIES, RARE_SHARE
+from graphprox.preprocessing.table_cells import CellError
 
 DAY = datetime.date(2024, 2, 29)
 

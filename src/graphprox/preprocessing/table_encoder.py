@@ -17,8 +17,8 @@ from graphprox._utils.arrays import Features, FloatArray
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox._utils.suggestions import did_you_mean
 from graphprox.errors import GraphError, IgnoredInputWarning
-from graphprox.preprocessing.table_cells import to_array
 from graphprox.preprocessing.columns import AnyColumn, NumberColumn, fit_column
+from graphprox.preprocessing.table_cells import to_array
 
 MAX_SPARSE_DENSITY = 0.1  # a table with fewer nonzeros becomes a sparse matrix
 _NUM_NAMES = 5  # names of columns in a message

@@ -9,12 +9,11 @@ import pyarrow.compute as pc
 from pydantic import Field
 
 from graphprox.errors import GraphError
-from graphprox.preprocessing.table_cells import are_numbers, clean_text, is_number, is_text, to_array
-from graphprox.preprocessing.columns.base import ColumnEncoder
 from graphprox.preprocessing.columns.boolean import BooleanColumn, are_booleans
 from graphprox.preprocessing.columns.category import CategoryColumn, names_nodes, reject_text
 from graphprox.preprocessing.columns.date import DateColumn, find_format
 from graphprox.preprocessing.columns.number import NumberColumn
+from graphprox.preprocessing.table_cells import are_numbers, clean_text, is_number, is_text, to_array
 
 AnyColumn: TypeAlias = Annotated[
     NumberColumn | BooleanColumn | CategoryColumn | DateColumn, Field(discriminator="type")

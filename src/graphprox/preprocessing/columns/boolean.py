@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from graphprox.preprocessing.table_cells import CellError, clean_text, is_text, to_numbers
 from graphprox.preprocessing.columns.base import ColumnEncoder, FiniteFloat, fill
+from graphprox.preprocessing.table_cells import CellError, clean_text, is_text, to_numbers
 
 WORDS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"))  # whatever their case
 _TRUE = pa.array([true for true, _ in WORDS])

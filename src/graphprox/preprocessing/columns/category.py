@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from graphprox._utils.arrays import FloatArray
 from graphprox.errors import GraphError
-from graphprox.preprocessing.table_cells import clean_text
 from graphprox.preprocessing.columns.base import ColumnEncoder
+from graphprox.preprocessing.table_cells import clean_text
 
 MAX_CATEGORIES = 50  # columns of one column; the last of them is that of all other categories
 RARE_SHARE = 0.005  # of the rows, below which a category is one of the others

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from graphprox.errors import GraphError
-from graphprox.preprocessing.table_cells import CellError, clean_text, is_text
 from graphprox.preprocessing.columns.base import ColumnEncoder, FiniteFloat, fill
+from graphprox.preprocessing.table_cells import CellError, clean_text, is_text
 
 _TIME = r"([ T]\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?"
 # How a date is written, and how it is rewritten. Of two formats that fit all cells, the first is taken.

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphprox.preprocessing.table_cells import to_numbers
 from graphprox.preprocessing.columns.base import ColumnEncoder, FiniteFloat, fill
+from graphprox.preprocessing.table_cells import to_numbers
 
 
 class NumberColumn(ColumnEncoder):
