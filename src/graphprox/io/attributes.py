@@ -19,17 +19,17 @@ from numpy.typing import NDArray
 from graphprox._utils.arrays import IntArray
 from graphprox.errors import ReadError
 from graphprox.graph.graph import UNKNOWN_LABEL
+from graphprox.io.feature_tables import read_encoded
 from graphprox.io.files import check_readable, ending
 from graphprox.io.ids import find_duplicate
 from graphprox.io.layout import INTEGER
 from graphprox.io.npy import NpzArrays, open_npz, read_npy, read_sparse, wrap_read_errors
-from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table
+from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, read_table
+from graphprox.preprocessing.table_encoder import TableEncoder
 
 SVMLIGHT_ENDINGS = (".svmlight", ".libsvm", ".svm")
 _FEATURE_NAMES = ("x", "features", "attr_matrix", "vectors", "arr_0")
 _LABEL_NAMES = ("y", "labels", "label", "arr_0")
-
-_MAX_SPARSE_DENSITY = 0.1  # a table with fewer nonzeros becomes a sparse matrix
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class NodeFeatures:
     ----------
     ids : pyarrow.Array of shape (n_rows,)
         Node ids.
-    x : ndarray or csr_array of shape (n_rows, num_features)
-        Features.
+    x : EncodedTable, or ndarray or csr_array of shape (n_rows, num_features)
+        Features; those of a table are encoded.
     """
 
     ids: pa.Array
@@ -70,7 +70,7 @@ class NodeLabels:
 # -- features -------------------------------------------------------------------------------------------------------
 
 
-def read_features(path: Path, *, header: bool | None = None) -> NodeFeatures:
+def read_features(path: Path, *, header: bool | None = None, encoder: TableEncoder | None = None) -> NodeFeatures:
     """Read features from CSV, TSV, Parquet, NPZ, NPY or svmlight, selected by the file's ending.
 
     Parameters
@@ -79,6 +79,8 @@ def read_features(path: Path, *, header: bool | None = None) -> NodeFeatures:
         File to read.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
+    encoder : TableEncoder, optional
+        What the columns of a table contain; found out by default.
 
     Returns
     -------
@@ -86,7 +88,12 @@ def read_features(path: Path, *, header: bool | None = None) -> NodeFeatures:
     """
     kind = ending(path)
     if kind in TEXT_ENDINGS + PARQUET_ENDINGS:
-        features = _features_from_table(read_table(path, ids=1, values=pa.float32(), header=header))
+        table, x = read_encoded(
+            lambda values: read_table(path, ids=1, values=values, header=header),
+            typed=kind in PARQUET_ENDINGS,
+            encoder=encoder,
+        )
+        features = NodeFeatures(table.columns[0], x)
     elif kind == ".npz":
         with open_npz(path) as arrays:
             features = _features_from_arrays(path, arrays)
@@ -102,17 +109,6 @@ def read_features(path: Path, *, header: bool | None = None) -> NodeFeatures:
     if duplicate is not None:
         raise ReadError(f"a node must have one row of features; {path} has several for {duplicate!r}")
     return features
-
-
-def _features_from_table(table: Table) -> NodeFeatures:
-    ids, *columns = table.columns
-    if not columns:
-        raise ReadError(f"each row of {table.path} must contain an id and features; it contains the id alone")
-    x = np.empty((len(ids), len(columns)), np.float32)
-    for i, column in enumerate(columns):
-        x[:, i] = column.to_numpy(zero_copy_only=False)  # an empty cell becomes NaN, which Graph rejects with its id
-    is_sparse = np.count_nonzero(x) < _MAX_SPARSE_DENSITY * x.size
-    return NodeFeatures(ids, sp.csr_array(x) if is_sparse else x)
 
 
 def _features_from_arrays(path: Path, arrays: NpzArrays) -> NodeFeatures:

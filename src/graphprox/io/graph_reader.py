@@ -19,6 +19,8 @@ from graphprox.io.files import check_readable, ending
 from graphprox.io.graph_files import read_graphml, read_npz, read_torch
 from graphprox.io.ids import number_nodes, positions, to_node_ids
 from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS
+from graphprox.preprocessing.encoded_table import EncodedTable
+from graphprox.preprocessing.table_encoder import TableEncoder
 
 _GRAPH_ENDINGS = (".npz", ".graphml", ".pt", ".pth")
 
@@ -30,6 +32,7 @@ def read_graph(
     labels: str | Path | None = None,
     directed: bool | None = None,
     header: bool | None = None,
+    encoder: TableEncoder | None = None,
 ) -> Graph:
     r"""Read a graph from files, in the format selected by the file's ending.
 
@@ -48,6 +51,8 @@ def read_graph(
         Whether edges have a direction. If None, as stored in a GraphML or PyG file, and False for other formats.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
+    encoder : TableEncoder, default=None
+        What the columns of a table of features contain, as a fitted embedder knows it. Found out by default.
 
     Returns
     -------
@@ -70,7 +75,7 @@ def read_graph(
     Graph(3 nodes, 2 edges, 2 features, weighted)
     """
     path = Path(path)
-    node_features = None if features is None else read_features(Path(features), header=header)
+    node_features = None if features is None else read_features(Path(features), header=header, encoder=encoder)
     node_labels = None if labels is None else read_labels(Path(labels), header=header)
     kind = ending(path)
     if kind in _GRAPH_ENDINGS:
@@ -152,7 +157,8 @@ def _join_features(graph: Graph, features: NodeFeatures, name: str) -> Graph:
             IgnoredInputWarning,
             stacklevel=find_stacklevel(),
         )
-    return graph.with_features(features.x[row])
+    x = features.x
+    return graph.with_features(x.take(row) if isinstance(x, EncodedTable) else x[row])
 
 
 def _join_labels(graph: Graph, labels: NodeLabels, name: str) -> Graph:

@@ -129,7 +129,7 @@ def _parse_ids(path: Path, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
 
 def _parse_values(table: Table, position: int, wanted: pa.DataType | None) -> pa.Array:
     column = table.columns[position]
-    if wanted is None:
+    if wanted is None or pa.types.is_string(wanted):
         return column
     cells = pc.if_else(pc.equal(column, ""), None, column)
     check_numeric(table, position, cells, "features")

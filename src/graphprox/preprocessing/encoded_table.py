@@ -74,8 +74,12 @@ def encode_table(table: pa.Table, encoder: TableEncoder | None = None) -> Encode
     """
     from graphprox.preprocessing.table_encoder import TableEncoder
 
-    if encoder is None and (numbers := _to_numbers(table)) is not None:
-        return numbers
+    if encoder is None or encoder.has_numbers_only:
+        numbers = _to_numbers(table)
+        if numbers is not None and (encoder is None or numbers.feature_names is None):
+            return numbers
+        if numbers is not None and encoder is not None and numbers.feature_names is not None:
+            return EncodedTable(encoder.select(numbers.x, numbers.feature_names), encoder.feature_names)
     encoder = encoder or TableEncoder.fit(table)
     return EncodedTable(encoder.transform(table), encoder.feature_names, encoder, table)
 

@@ -17,7 +17,8 @@ from graphprox._utils.arrays import Features, FloatArray
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox._utils.suggestions import did_you_mean
 from graphprox.errors import GraphError, IgnoredInputWarning
-from graphprox.preprocessing.columns import AnyColumn, NumberColumn, fit_column
+from graphprox.preprocessing.columns import AnyColumn, fit_column
+from graphprox.preprocessing.columns.number import NumberColumn
 from graphprox.preprocessing.table_cells import to_array
 
 MAX_SPARSE_DENSITY = 0.1  # a table with fewer nonzeros becomes a sparse matrix
@@ -110,6 +111,11 @@ class TableEncoder(BaseModel):
         return tuple(name for each in self.columns for name in each.feature_names)
 
     @property
+    def has_numbers_only(self) -> bool:
+        """Whether all columns are numbers, and none of them was missing."""
+        return all(isinstance(each, NumberColumn) and not each.has_missing for each in self.columns)
+
+    @property
     def is_quantity(self) -> NDArray[np.bool_]:
         """Whether each column of numbers measures something in a unit of its own, as ages and dates do."""
         return np.array([flag for each in self.columns for flag in each.is_quantity], dtype=bool)
@@ -151,6 +157,30 @@ class TableEncoder(BaseModel):
             listed = "; ".join(f"{name!r} has {', '.join(map(repr, found))}" for name, found in unseen.items())
             _warn(f"categories must be those of the fitted table; {listed}: new ones count as none of the known ones")
         return to_features(x)
+
+    def select(self, x: Features, names: Sequence[str]) -> Features:
+        """Return columns of numbers in the order of the fitted ones, if those are numbers only.
+
+        Parameters
+        ----------
+        x : ndarray or csr_array of shape (n_rows, num_columns)
+        names : sequence of str
+            Name of each column of ``x``.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_rows, num_feature_names)
+
+        Raises
+        ------
+        GraphError
+            If a column is missing.
+        """
+        if tuple(names) == self.feature_names:
+            return x
+        self._check_columns(names)
+        position = {name: i for i, name in enumerate(names)}
+        return x[:, [position[name] for name in self.feature_names]]
 
     def _check_columns(self, names: Sequence[str]) -> None:
         check_names(names)

@@ -1,0 +1,86 @@
+"""Reader of tables of features, whose columns need not be numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphprox.errors import ReadError
+from graphprox.io.tables import Table
+from graphprox.preprocessing.encoded_table import EncodedTable, encode_table
+from graphprox.preprocessing.table_cells import CellError
+from graphprox.preprocessing.table_encoder import TableEncoder
+
+ReadTable = Callable[[pa.DataType | None], Table]
+
+
+def read_encoded(
+    read: ReadTable, *, typed: bool, ids: int = 1, encoder: TableEncoder | None = None
+) -> tuple[Table, EncodedTable]:
+    """Read a table of features as numbers.
+
+    Parameters
+    ----------
+    read : callable
+        Function that reads the table, given the type of all columns but the ids; None for the stored type.
+    typed : bool
+        Whether the columns have types, as those of Parquet have, and those of text have not.
+    ids : int, default=1
+        Number of columns of ids, which come first.
+    encoder : TableEncoder, optional
+        What the columns contain; found out by default.
+
+    Returns
+    -------
+    table : Table
+        The table, with its ids.
+    encoded : EncodedTable
+        The other columns as numbers. Columns without a header are named by their number.
+
+    Raises
+    ------
+    ReadError
+        If the file cannot be read, or a column of numbers has a cell that is none.
+    """
+    if encoder is None or encoder.has_numbers_only:
+        numbers = _read_numbers(read, ids, encoder)
+        if numbers is not None:
+            return numbers
+    table = read(None if typed else pa.string())
+    try:
+        return table, encode_table(_to_arrow(table, ids), encoder)
+    except CellError as error:
+        position = ids + _names(table, ids).index(error.column)
+        raise ReadError(
+            f"{error.rule}; column {position + 1} in {table.row(error.row)} contains {error.cell!r}"
+        ) from None
+
+
+def _read_numbers(read: ReadTable, ids: int, encoder: TableEncoder | None) -> tuple[Table, EncodedTable] | None:
+    """Read a table of numbers; return None if a cell is missing or something else."""
+    try:
+        table = read(pa.float32())
+    except ReadError:  # which is raised again if the table cannot be read as text either
+        return None
+    if len(table.columns) <= ids:
+        raise ReadError(f"each row of {table.path} must contain an id and features; it contains the id alone")
+    if any(column.null_count for column in table.columns[ids:]):
+        return None
+    columns = _to_arrow(table, ids)
+    if any(pc.any(pc.is_nan(column)).as_py() for column in columns.columns):
+        return None
+    encoded = encode_table(columns, encoder)
+    return table, encoded if table.names is not None else replace(encoded, feature_names=None)
+
+
+def _to_arrow(table: Table, ids: int) -> pa.Table:
+    return pa.table(list(table.columns[ids:]), names=_names(table, ids))
+
+
+def _names(table: Table, ids: int) -> list[str]:
+    if table.names is not None:
+        return list(table.names[ids:])
+    return [f"column {i + 1}" for i in range(ids, len(table.columns))]
