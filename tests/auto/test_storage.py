@@ -51,7 +51,7 @@ def test_loaded_embedder_equals_the_saved_one(graph, tmp_path):
 def test_ids_are_loaded_as_they_were(tmp_path):
     for ids in (None, np.arange(60) * 7 - 100, [f"{'ü' * (each % 4)}-{each}" for each in range(60)]):
         graph = without_features(ids)
-        AutoEmbedder(n_components=4).fit(graph).save(tmp_path / "model")
+        AutoEmbedder(n_components=4).fit(graph).save(tmp_path / "model", overwrite=True)
         found = load_fitted(tmp_path / "model").positions.ids
         assert found.tolist() == graph.ids.tolist()
         assert found.dtype == graph.ids.dtype
@@ -69,7 +69,7 @@ def test_older_model_is_replaced(tmp_path):
     one, other = topic_graph(nodes=100), synthetic(nodes=140)
     AutoEmbedder(n_components=4).fit(one).save(tmp_path)
     fitted = AutoEmbedder(n_components=6).fit(other)
-    fitted.save(tmp_path)
+    fitted.save(tmp_path, overwrite=True)
     assert np.array_equal(AutoEmbedder.load(tmp_path).transform(other), fitted.vectors_)
 
 

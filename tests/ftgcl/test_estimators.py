@@ -26,6 +26,7 @@ from graphprox import (
     ReadError,
     Recipe,
     UntrainedEncoder,
+    WriteError,
     load,
     synthetic,
 )
@@ -407,7 +408,10 @@ def test_no_file_of_the_folder_is_a_pickle(saved_model, monkeypatch):
 
 def test_saving_again_replaces_the_model(saved_model):
     folder, embedder = saved_model
-    embedder.set_params(epochs=5).fit(ring()).save(folder)
+    embedder.set_params(epochs=5).fit(ring())
+    with pytest.raises(WriteError, match=r"a model must not be replaced unasked; .*: set overwrite=True to replace it"):
+        embedder.save(folder)
+    embedder.save(folder, overwrite=True)
     assert len(FTGCL.load(folder).loss_curve_) == 5
 
 

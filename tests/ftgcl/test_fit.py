@@ -201,7 +201,7 @@ def test_metrics_contain_only_epochs_of_the_model(graph, small, tmp_path):
         fit_recipe(graph, small, cache=False, folder=tmp_path, checkpoint_every=6, callbacks=[stop])
     fit_recipe(graph, small.merged({"epochs": 6}), cache=False, folder=tmp_path, resume=True)
     assert epochs(tmp_path) == list(range(1, 7))
-    fit_recipe(graph, small.merged({"epochs": 0}), cache=False, folder=tmp_path)
+    fit_recipe(graph, small.merged({"epochs": 0}), cache=False, folder=tmp_path, overwrite=True)
     assert epochs(tmp_path) == []
 
 
@@ -209,8 +209,8 @@ def test_partial_files_of_a_killed_process_are_removed(graph, small, tmp_path):
     fit_recipe(graph, small, cache=False, folder=tmp_path)
     before = contents(tmp_path).keys()
     for name in ("weights.safetensors", "metrics.jsonl", "about.json", "recipe.toml"):
-        (tmp_path / f".{name}.abcd.part").write_text("half")
-    (tmp_path / "checkpoints" / ".epoch-00000010.json.abcd.part").write_text("half")
+        (tmp_path / f".{name}.abcd1234.part").write_text("half")
+    (tmp_path / "checkpoints" / ".epoch-00000010.json.abcd1234.part").write_text("half")
     fit_recipe(graph, small, cache=False, folder=tmp_path, resume=True)
     assert contents(tmp_path).keys() == before
 
@@ -218,8 +218,9 @@ def test_partial_files_of_a_killed_process_are_removed(graph, small, tmp_path):
 def test_diverged_training_does_not_change_the_older_model(graph, small, tmp_path):
     fit_recipe(graph, small, cache=False, folder=tmp_path)
     before = contents(tmp_path)
+    diverging = small.merged({"optimizer": {"learning_rate": 1e30}})
     with pytest.raises(TrainingError, match="in epoch 2"):
-        fit_recipe(graph, small.merged({"optimizer": {"learning_rate": 1e30}}), cache=False, folder=tmp_path)
+        fit_recipe(graph, diverging, cache=False, folder=tmp_path, overwrite=True)
     after = contents(tmp_path)
     for name in ("weights.safetensors", "about.json", "recipe.toml"):
         assert after[name] == before[name]

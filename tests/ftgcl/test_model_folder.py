@@ -15,12 +15,10 @@ import graphprox
 from graphprox import Graph, IgnoredInputWarning, ParameterError, ReadError, WriteError
 from graphprox.ftgcl.model import Model
 from graphprox.ftgcl.model_folder import (
-    FILES,
     FORMAT,
     MetricsFile,
     Origin,
     load_model,
-    prepare_folder,
     read_metrics,
     read_origin,
     remove_model,
@@ -79,7 +77,7 @@ def test_description_names_the_graph_and_the_versions(folder, graph, recipe):
 
 def test_saving_replaces_an_older_model(folder, graph, recipe):
     other = recipe.merged({"random_state": 9, "encoder": {"n_components": 12}})
-    save_model(folder, Model(other, num_features=graph.num_features), Origin.of(graph))
+    save_model(folder, Model(other, num_features=graph.num_features), Origin.of(graph), overwrite=True)
     assert load_model(folder).recipe == other
     assert contents(folder).keys() == {RECIPE, WEIGHTS, ABOUT}
 
@@ -95,7 +93,8 @@ def test_models_with_and_without_edge_weights_embed_graphs_with_and_without(grap
     weighted = Graph(graph.x, graph.edges_once(), edge_weight=np.linspace(0.5, 3, graph.num_edges))
     recipe = small.merged({"encoder": {"name": encoder}})
     for is_weighted, own in ((True, weighted), (False, graph)):
-        save_model(tmp_path, Model(recipe, num_features=graph.num_features, weighted=is_weighted), Origin.of(own))
+        model = Model(recipe, num_features=graph.num_features, weighted=is_weighted)
+        save_model(tmp_path, model, Origin.of(own), overwrite=True)
         loaded = load_model(tmp_path)
         assert loaded.weighted is is_weighted
         assert loaded.embed(graph).shape == (140, 8)
@@ -216,28 +215,27 @@ def test_full_disk_leaves_the_older_model(folder, graph, recipe, monkeypatch):
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(os, "fsync", full)
+    other = Model(recipe.merged({"random_state": 3}), num_features=graph.num_features)
     with pytest.raises(WriteError, match=r"weights.safetensors cannot be written: No space left"):
-        save_model(folder, Model(recipe.merged({"random_state": 3}), num_features=graph.num_features), Origin.of(graph))
+        save_model(folder, other, Origin.of(graph), overwrite=True)
     assert contents(folder) == before
 
 
-def test_partial_files_of_a_killed_process_are_removed(tmp_path):
-    folder = tmp_path / "a" / "b"
-    assert prepare_folder(folder) == folder
-    for name in FILES:
-        (folder / f".{name}.x1y2.part").write_text("half")
+def test_partial_files_of_a_killed_process_are_removed(folder, model, graph):
+    before = contents(folder)
+    for name in (WEIGHTS, RECIPE, ABOUT):
+        (folder / f".{name}.x1y2z3_4.part").write_text("half")
     (folder / ".somebody.else.part").write_text("complete")
-    (folder / WEIGHTS).write_text("complete")
-    prepare_folder(folder)
-    assert contents(folder) == {".somebody.else.part": b"complete", WEIGHTS: b"complete"}
+    save_model(folder, model, Origin.of(graph), overwrite=True)
+    assert contents(folder) == {**before, ".somebody.else.part": b"complete"}
 
 
 def test_removing_a_model_leaves_other_files(folder, tmp_path):
     (folder / CHECKPOINTS).mkdir()
-    for name in ("epoch-00000003.json", "epoch-00000003.safetensors", ".epoch-00000003.json.x1.part"):
+    for name in ("epoch-00000003.json", "epoch-00000003.safetensors", ".epoch-00000003.json.x1y2z3_4.part"):
         (folder / CHECKPOINTS / name).write_text("older")
     (folder / METRICS).write_text("")
-    (folder / f".{METRICS}.x1.part").write_text("half")
+    (folder / f".{METRICS}.x1y2z3_4.part").write_text("half")
     (folder / "notes.txt").write_text("mine")
     remove_model(folder)
     assert contents(folder) == {"notes.txt": b"mine"}

@@ -127,6 +127,70 @@ def test_a_file_size_limit_leaves_older_files_unchanged(older):
     assert contents(folder) == before
 
 
+# -- a killed process -----------------------------------------------------------------------------------------------
+
+
+def test_left_temporary_files_are_removed_by_the_next_write(tmp_path):
+    left = [tmp_path / f".v.tsv.{each}.part" for each in ("abcd1234", "x_y_z_00")]
+    others = [tmp_path / name for name in (".v.tsv.part", ".v.tsv.mine.part", ".w.tsv.abcd1234.part", "v.tsv.part")]
+    for path in [*left, *others]:
+        path.write_text("half")
+    write_embedding(tmp_path / "v.tsv", VECTORS[:3])
+    assert {path.name for path in tmp_path.iterdir()} == {"v.tsv", "v.metadata.tsv", *(path.name for path in others)}
+
+
+def test_temporary_files_of_a_live_process_are_kept(tmp_path):
+    with atomic_write(tmp_path / "v.csv") as (staged,):
+        in_child(tmp_path, "write_embedding(folder / 'v.csv', VECTORS[:3])")
+        assert staged.exists()
+        staged.write_text("ours")
+    assert contents(tmp_path) == {"v.csv": b"ours"}
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "b"], ["a", "sub/b", "c"]])
+def test_folders_are_flushed_after_files_are_renamed(tmp_path, monkeypatch, names):
+    (tmp_path / "sub").mkdir()
+    events = []
+    fsync, replace = os.fsync, Path.replace
+
+    def record_fsync(descriptor):
+        folders = [path for path in (tmp_path, tmp_path / "sub") if os.path.samestat(path.stat(), os.fstat(descriptor))]
+        events.append(("flush", *folders) if folders else ("flush", "file"))
+        fsync(descriptor)
+
+    def record_replace(self, target):
+        events.append(("rename", target))
+        return replace(self, target)
+
+    monkeypatch.setattr(os, "fsync", record_fsync)
+    monkeypatch.setattr(Path, "replace", record_replace)
+    targets = [tmp_path / name for name in names]
+    with atomic_write(*targets) as staged:
+        for path in staged:
+            path.write_text("new")
+    folders = dict.fromkeys(target.parent for target in targets[:-1])
+    assert events == [
+        *[("flush", "file")] * len(names),
+        *[("rename", target) for target in targets[:-1]],
+        *[("flush", folder) for folder in folders],
+        ("rename", targets[-1]),
+        ("flush", targets[-1].parent),
+    ]
+
+
+def test_folder_that_cannot_be_flushed_is_no_error(tmp_path, monkeypatch):
+    fsync = os.fsync
+
+    def fail(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail)
+    write_embedding(tmp_path / "v.csv", VECTORS[:3])
+    assert (tmp_path / "v.csv").exists()
+
+
 # -- invalid folders ------------------------------------------------------------------------------------------------
 
 AS_NOBODY = """

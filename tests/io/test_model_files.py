@@ -123,4 +123,4 @@ def test_nothing_is_removed_if_writing_fails(tmp_path):
 def test_file_that_cannot_be_removed_is_named(tmp_path):
     (tmp_path / ARRAYS).mkdir()
     with pytest.raises(WriteError, match=r"arrays.safetensors cannot be removed: "):
-        remove_files(tmp_path, (ARRAYS,))
+        remove_files([tmp_path / ARRAYS])

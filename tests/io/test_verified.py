@@ -74,3 +74,14 @@ def test_remedy_is_added_to_errors_of_reading_only():
         raise ReadError("a is damaged")
     with pytest.raises(ValueError, match=r"^other$"), add_remedy("do it again"):
         raise ValueError("other")
+
+
+def test_backup_of_a_killed_process_is_read_if_it_is_what_is_described(tmp_path):
+    path = tmp_path / "arrays.safetensors"
+    path.write_bytes(b"new")
+    (tmp_path / ".arrays.safetensors.abcd1234.part").write_bytes(b"half")
+    (tmp_path / ".arrays.safetensors.efgh5678.part").write_bytes(b"older")
+    assert read_verified_bytes(path, checksum(b"older")) == b"older"
+    assert read_verified_bytes(path, checksum(b"new")) == b"new"
+    with pytest.raises(ReadError, match="does not match the recorded checksum"):
+        read_verified_bytes(path, checksum(b"other"))

@@ -144,7 +144,7 @@ def test_each_class_rejects_models_of_the_other(folder, fitted, tmp_path):
         AutoEmbedder.load(tmp_path / "trained")
     with pytest.raises(ParameterError, match=r"^a model must be of a method of the FT-GCL family; .* has one of auto:"):
         FTGCL.load(folder)
-    fitted.save(tmp_path / "trained")  # replaces the older model, whatever it was
+    fitted.save(tmp_path / "trained", overwrite=True)  # replaces the older model, whatever it was
     assert AutoEmbedder.load(tmp_path / "trained").n_features_in_ == 32
 
 
@@ -156,5 +156,5 @@ def test_full_disk_leaves_the_older_model(folder, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(WriteError, match=r"arrays.safetensors cannot be written: No space left"):
-        other.save(folder)
+        other.save(folder, overwrite=True)
     assert contents(folder) == before

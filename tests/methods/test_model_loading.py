@@ -95,7 +95,7 @@ def test_device_of_a_method_that_runs_on_the_cpu_is_rejected(fitted, tmp_path):
 def test_model_of_the_other_kind_leaves_no_file_behind(fitted, graph, tmp_path, older, newer):
     fitted[older].save(tmp_path)
     assert names(tmp_path) == FILES[older]
-    fitted[newer].save(tmp_path)
+    fitted[newer].save(tmp_path, overwrite=True)
     assert names(tmp_path) == FILES[newer]
     assert np.array_equal(load_embedder(tmp_path).transform(graph), fitted[newer].transform(graph))
 
@@ -103,7 +103,7 @@ def test_model_of_the_other_kind_leaves_no_file_behind(fitted, graph, tmp_path, 
 def test_checkpoints_of_a_model_are_replaced_too(fitted, graph, tmp_path):
     FGCL(**SMALL, checkpoint_dir=tmp_path).fit(graph)
     assert names(tmp_path) == {*FILES["f-gcl"], CHECKPOINTS}
-    fitted["auto"].save(tmp_path)
+    fitted["auto"].save(tmp_path, overwrite=True)
     assert names(tmp_path) == FILES["auto"]
-    FGCL(**SMALL, checkpoint_dir=tmp_path).fit(graph)
+    FGCL(**SMALL, checkpoint_dir=tmp_path, overwrite=True).fit(graph)
     assert names(tmp_path) == {*FILES["f-gcl"], CHECKPOINTS}

@@ -58,7 +58,22 @@ def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
     list of Path
         The PNG and the SVG file.
     """
-    return _write(figure, folder / f"{name}.png", folder / f"{name}.svg")
+    return _write(figure, *figure_files(folder, name))
+
+
+def figure_files(folder: Path, name: str) -> list[Path]:
+    """Return the files that `save_figure` writes.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+
+    Returns
+    -------
+    list of Path
+    """
+    return [folder / f"{name}{suffix}" for suffix in _FORMATS]
 
 
 def write_figure(figure: Figure, path: Path) -> Path:

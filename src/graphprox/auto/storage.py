@@ -25,7 +25,8 @@ from graphprox.auto.positions import Positions
 from graphprox.auto.preparation import Preparation
 from graphprox.auto.selection import EDGES, Selection
 from graphprox.errors import ParameterError, ReadError
-from graphprox.io.files import atomic_write, make_writable_folder, reason
+from graphprox.io.files import atomic_write, reason
+from graphprox.io.model_claims import claim_model_folder
 from graphprox.io.model_files import ABOUT, ARRAYS, AUTO, check_has_model, recorded_method, replace_model
 from graphprox.io.verified import (
     add_remedy,
@@ -91,16 +92,18 @@ class FittedParts:
     combination: Combination
 
 
-def save_fitted(folder: str | Path, parts: FittedParts) -> None:
+def save_fitted(folder: str | Path, parts: FittedParts, *, overwrite: bool = False) -> None:
     """Write a fitted embedder to a folder, atomically.
 
     Parameters
     ----------
     folder : str or Path
-        Created if it does not exist; an older model in it is replaced, of whatever kind.
+        Created if it does not exist.
     parts : FittedParts
+    overwrite : bool, default=False
+        Whether an older model in the folder is replaced, of whatever kind.
     """
-    folder = make_writable_folder(Path(folder))
+    folder = Path(folder)
     content = save_safetensors({name: np.ascontiguousarray(each) for name, each in _to_arrays(parts).items()})
     about = {
         "format": FORMAT,
@@ -113,7 +116,11 @@ def save_fitted(folder: str | Path, parts: FittedParts) -> None:
         "versions": library_versions("torch", "numpy", "scipy", "scikit-learn", "safetensors"),
     }
     paths = folder / ARRAYS, folder / ABOUT
-    with replace_model(folder, AUTO), atomic_write(*paths) as (arrays, description):
+    with (
+        claim_model_folder(folder, AUTO, overwrite=overwrite),
+        replace_model(folder, AUTO),
+        atomic_write(*paths) as (arrays, description),
+    ):
         arrays.write_bytes(content)
         description.write_text(dump_with_checksum(about))
 

@@ -15,6 +15,7 @@ from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
 from graphprox.cli.demo import NO_FIGURE, has_matplotlib
 from graphprox.cli.options import GraphSource, JsonOption, SeedOption, SplitsOption, reads_graph
+from graphprox.cli.outputs import figures, writes
 from graphprox.cli.progress_display import progress_bars
 from graphprox.io.files import make_writable_folder
 
@@ -25,6 +26,7 @@ USUAL = "usual"
 
 
 @reads_graph()
+@writes({"out": figures("compare")})
 def compare_methods(
     source: GraphSource,
     methods: Annotated[

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from graphprox.cli.options import SeedOption
+from graphprox.cli.outputs import figures, writes
 from graphprox.cli.progress_display import progress_bars
 from graphprox.io.files import make_writable_folder
 
@@ -18,6 +19,7 @@ PRESET = "synthetic"
 NO_FIGURE = "a figure needs matplotlib: pip install 'graphprox[plots]'"
 
 
+@writes({"out": figures("demo")})
 def run_demo(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the figure.")] = Path("demo"),
     seed: SeedOption = 0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,11 +29,13 @@ from graphprox.cli.options import (
     collect_settings,
     reads_graph,
 )
+from graphprox.cli.outputs import one_file, writes
 from graphprox.cli.progress_display import progress_bars
 from graphprox.embedding import Embedding
 from graphprox.errors import GraphproxError, ParameterError, StructuralFeaturesWarning
-from graphprox.io.embedding_writer import Layout, check_writable, write_embedding
-from graphprox.io.files import make_writable_folder
+from graphprox.io.embedding_writer import Layout, check_writable, embedding_files, write_embedding
+from graphprox.io.model_claims import claim_model_folder
+from graphprox.io.model_files import FAMILY
 
 if TYPE_CHECKING:
     from graphprox.auto.selection import Selection
@@ -49,6 +51,7 @@ _TRAINING_OPTIONS = {
     "checkpoint_dir": "--model",
     "checkpoint_every": "--checkpoint-every",
     "resume": "--resume",
+    "overwrite": "--force",
     "callbacks": "--tensorboard",
     "device": "--device",
     "cache": "--no-cache",
@@ -74,6 +77,7 @@ DeviceOption = Annotated[str, typer.Option("--device", metavar="NAME", help="aut
 
 
 @reads_graph(labels=False)
+@writes({"out": embedding_files, "explain": one_file}, folders=["model"], logs=["tensorboard"])
 def embed_graph(
     source: GraphSource,
     out: OutOption,
@@ -97,6 +101,9 @@ def embed_graph(
         typer.Option("--model", metavar="DIR", help="Save the model there, for transform and for --resume."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the newest checkpoint, if any.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an older model or an unfinished training run.")
+    ] = False,
     checkpoint_every: Annotated[
         int | None,
         typer.Option(
@@ -147,6 +154,7 @@ def embed_graph(
         "checkpoint_dir": model,
         "checkpoint_every": checkpoint_every,
         "resume": resume,
+        "overwrite": force,
         "device": device,
         "cache": cache,
     }
@@ -164,6 +172,7 @@ def embed_graph(
 
 
 @reads_graph(labels=False)
+@writes({"out": embedding_files})
 def transform_graph(
     source: GraphSource,
     out: OutOption,
@@ -280,18 +289,21 @@ def _fit(
     from graphprox.ftgcl.tensorboard import tensorboard_callbacks
 
     model = options["checkpoint_dir"]
-    with progress_bars(source.name) as show, tensorboard_callbacks(tensorboard) as callbacks:
+    with progress_bars(source.name) as show, tensorboard_callbacks(tensorboard) as callbacks, ExitStack() as claims:
         _set_training_options(estimator, {**options, "callbacks": callbacks or None}, checkpoints=folder)
         estimator.check_parameters()
+        is_saved_while_training = _saves_while_training(estimator)
+        temporary = folder if model is None and not folder.exists() else None
+        if is_saved_while_training or model is not None:
+            kind = FAMILY if is_saved_while_training else estimator.name
+            claims.enter_context(
+                claim_model_folder(folder, kind, overwrite=options["overwrite"], resume=options["resume"])
+            )
         graph = _load_graph(source, estimator)
-        is_saved_after = model is not None and not _saves_while_training(estimator)
-        if is_saved_after:
-            make_writable_folder(model)
-        temporary = folder if model is None else None
         with report_progress(show), _explain_interruption(estimator.name), _remove_on_error(temporary):
             embedding = estimator.fit(graph).embedding_
-    if is_saved_after:
-        estimator.save(model)
+        if model is not None and not is_saved_while_training:
+            estimator.save(model, overwrite=options["overwrite"])
     return embedding
 
 
@@ -303,10 +315,11 @@ def _set_training_options(estimator: GraphEmbedder, options: dict[str, Any], *, 
         return
     if _can_be_saved(estimator):
         given.pop("checkpoint_dir", None)
+        given.pop("overwrite", None)
     for name, value in given.items():
         if name == "cache" or value is False or value in _NO_DEVICE:
             continue
-        needed = "can be saved" if name == "checkpoint_dir" else "is trained by FT-GCL's trainer"
+        needed = "can be saved" if name in ("checkpoint_dir", "overwrite") else "is trained by FT-GCL's trainer"
         raise ParameterError(
             f"{_TRAINING_OPTIONS[name]} needs a method that {needed}, such as --method {DEFAULT_TRAINED_METHOD}; got "
             f"{estimator.name}: leave it out, or name such a method"
@@ -316,11 +329,10 @@ def _set_training_options(estimator: GraphEmbedder, options: dict[str, Any], *, 
 @contextmanager
 def _remove_on_error(folder: Path | None) -> Iterator[None]:
     """Remove a newly created folder of checkpoints if training fails, but not if it is interrupted."""
-    is_new = folder is not None and not folder.exists()
     try:
         yield
     except GraphproxError:
-        if folder is not None and is_new and folder.exists():
+        if folder is not None and folder.exists():
             _remove_checkpoints(folder)
         raise
 

@@ -11,11 +11,13 @@ from rich.console import Console
 
 from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import GraphSource, JsonOption, SeedOption, reads_graph
+from graphprox.cli.outputs import one_file, writes
 from graphprox.errors import StructuralFeaturesWarning
 from graphprox.graph.splits import TEST_EDGES, VAL_EDGES, EdgeSplit, edge_split
 
 
 @reads_graph(labels=False)
+@writes({"out": one_file}, creates_parents=False)
 def hold_out_edges(
     source: GraphSource,
     out: Annotated[

@@ -12,12 +12,14 @@ from rich.table import Table
 
 from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import GraphSource, JsonOption, reads_graph
+from graphprox.cli.outputs import one_file, writes
 from graphprox.datasets import Dataset
 from graphprox.graph.stats import Statistics, statistics
 from graphprox.io.files import atomic_write
 
 
 @reads_graph()
+@writes({"out": one_file}, creates_parents=False)
 def show_info(
     source: GraphSource,
     as_json: JsonOption = False,

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import DataOption, JsonOption, TrustPicklesOption, complete_dataset
+from graphprox.cli.outputs import one_file, writes
 from graphprox.datasets import load
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
@@ -29,6 +30,7 @@ from graphprox.similarity_search import METRICS
 STDIN = "-"
 
 
+@writes({"out": one_file}, creates_parents=False)
 def find_neighbors(
     path: Annotated[
         Path,

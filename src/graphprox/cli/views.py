@@ -14,6 +14,7 @@ from rich.table import Table
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import CacheOption, GraphSource, JsonOption, SeedOption, reads_graph
+from graphprox.cli.outputs import writes
 from graphprox.cli.progress_display import progress_bars
 from graphprox.graph.graph import Graph
 from graphprox.io.files import make_writable_folder
@@ -21,7 +22,14 @@ from graphprox.io.files import make_writable_folder
 HOMOPHILY_K = 6  # as in the paper's table, if as many neighbors are ranked
 
 
+def _view_files(folder: Path) -> list[Path]:
+    from graphprox.views import VIEWS
+
+    return [folder / f"{name}.npz" for name in VIEWS.peek()]
+
+
 @reads_graph()
+@writes({"out": _view_files})
 def write_views(
     source: GraphSource,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the rankings.", show_default=False)],

@@ -19,6 +19,7 @@ from graphprox._utils.progress import Progress
 from graphprox._utils.random import check_seed
 from graphprox._utils.toml import leaves, to_plain
 from graphprox.errors import ParameterError
+from graphprox.ftgcl.checkpoint import remove_checkpoints
 from graphprox.ftgcl.fit import fit_recipe, rank_views
 from graphprox.ftgcl.model import Model, select_device
 from graphprox.ftgcl.model_folder import (
@@ -36,7 +37,8 @@ from graphprox.ftgcl.recipe_fields import get_field, has_field
 from graphprox.ftgcl.trainer import Callback, EpochLog, train_with_snapshots
 from graphprox.graph.graph import Graph
 from graphprox.graph.validation import GraphLike, check_graph
-from graphprox.io.model_files import METRICS
+from graphprox.io.model_claims import claim_model_folder
+from graphprox.io.model_files import CHECKPOINTS, FAMILY, METRICS
 from graphprox.methods import METHODS, InductiveEmbedder, parameter
 from graphprox.methods.base import DEFAULT
 from graphprox.nn.activation import ActivationName
@@ -97,6 +99,8 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
         Number of epochs between checkpoints.
     resume : bool, default=False
         Whether ``fit`` continues from the newest checkpoint in ``checkpoint_dir``.
+    overwrite : bool, default=False
+        Whether ``fit`` replaces an older model and its checkpoints in ``checkpoint_dir``; without it, that is an error.
     callbacks : iterable of callable or None, default=None
         Called with an :class:`~graphprox.ftgcl.trainer.EpochLog` after each epoch.
     device : str, default="auto"
@@ -140,6 +144,7 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
     checkpoint_dir: str | Path | None = parameter(None, kind=object, is_setting=False)
     checkpoint_every: int = parameter(20, min=1, is_setting=False)
     resume: bool = parameter(False, is_setting=False)
+    overwrite: bool = parameter(False, is_setting=False)
     callbacks: Iterable[Callback] | None = parameter(None, kind=object, is_setting=False)
     device: str = parameter("auto", is_setting=False)
     cache: bool = parameter(True, is_setting=False)
@@ -294,6 +299,8 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
     def check_parameters(self) -> None:
         """Raise a `ParameterError` if the parameters do not describe a recipe."""
         super().check_parameters()
+        if self.resume and self.overwrite:
+            raise ParameterError("resume and overwrite must not be set both; got True for both: leave one of them out")
         self.recipe()
 
     # -- from a graph to vectors --------------------------------------------------------------------------------------
@@ -307,6 +314,7 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
             device=self.device,
             folder=folder,
             resume=self.resume,
+            overwrite=self.overwrite,
             checkpoint_every=self.checkpoint_every,
             cache=self.cache,
             progress=progress,
@@ -359,18 +367,22 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
 
     # -- a folder -----------------------------------------------------------------------------------------------------
 
-    def save(self, folder: str | Path) -> None:
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Save the trained model in a folder, as ``graphprox embed --model`` does; no file in it is a pickle.
 
         Parameters
         ----------
         folder : str or Path
+            Created if it does not exist. It must not have files of other programs only.
+        overwrite : bool, default=False
+            Whether an older model in the folder is replaced; without it, that is an error.
         """
         check_is_fitted(self)
-        save_model(Path(folder), self.model_, self._origin)
-        metrics = MetricsFile(Path(folder, METRICS))
-        for log in self._logs:
-            metrics.append(log)
+        folder = Path(folder)
+        with claim_model_folder(folder, FAMILY, overwrite=overwrite):
+            save_model(folder, self.model_, self._origin, overwrite=True)
+            remove_checkpoints(folder / CHECKPOINTS)  # which are not of this model
+            MetricsFile.write(folder / METRICS, self._logs)
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str = "auto") -> Self:

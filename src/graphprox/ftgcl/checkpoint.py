@@ -7,7 +7,6 @@ only on the random seed and the number of the epoch.
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -22,10 +21,12 @@ from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import DamagedCheckpointWarning, ParameterError, ReadError, WriteError
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.io.files import atomic_write, reason
+from graphprox.io.model_files import checkpoint_epochs, checkpoint_files
 from graphprox.io.verified import checksum, dump_with_checksum, load_verified_tensors, read_with_checksum
 
 FORMAT = 2
 NUM_KEPT = 2
+START_AGAIN = "set overwrite=True in place of resume=True to start again"
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,30 +114,28 @@ class Checkpoints:
     def _check_same_training(self, path: Path, about: dict[str, Any]) -> None:
         if about["graph"] != self.graph:
             raise ParameterError(
-                f"training must be resumed on the same graph; {path} is of another one: pass that graph, or set "
-                "resume=False to start again"
+                f"training must be resumed on the same graph; {path} is of another one: pass that graph, or "
+                f"{START_AGAIN}"
             )
         theirs = Recipe.from_toml(about["recipe"], path.with_suffix(".json"))
         differing = [name for name in theirs.differences(self.recipe) if name != "epochs"]
         if differing:
             raise ParameterError(
                 f"training must be resumed with the same settings; {path} differs in {', '.join(differing)}: "
-                "pass those settings, or set resume=False to start again"
+                f"pass those settings, or {START_AGAIN}"
             )
 
     def _path(self, epoch: int) -> Path:
         return self.folder / f"{_name(epoch)}.safetensors"
 
     def _epochs(self) -> list[int]:
-        """Return the epochs that have a checkpoint, the newest first."""
-        found = [re.fullmatch(r"epoch-(\d+)\.json", path.name) for path in self.folder.glob("epoch-*.json")]
-        return sorted((int(match[1]) for match in found if match), reverse=True)
+        return checkpoint_epochs(self.folder)
 
 
 def remove_checkpoints(folder: Path, *, keep: Collection[int] = ()) -> None:
     """Remove all checkpoints but those of some epochs, and partial files of a killed process."""
     kept = {f"{_name(epoch)}{ending}" for epoch in keep for ending in (".safetensors", ".json")}
-    for path in [*folder.glob("epoch-*"), *folder.glob(".epoch-*.part")]:
+    for path in checkpoint_files(folder):
         if path.name not in kept:
             _remove(path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +13,12 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.ftgcl.model import Model, select_device
-from graphprox.ftgcl.model_folder import MetricsFile, Origin, prepare_folder, save_model
+from graphprox.ftgcl.model_folder import MetricsFile, Origin, save_model
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.trainer import Callback, EpochLog, train
 from graphprox.graph.graph import Graph
-from graphprox.io.model_files import CHECKPOINTS, METRICS
+from graphprox.io.model_claims import claim_model_folder
+from graphprox.io.model_files import CHECKPOINTS, FAMILY, METRICS
 from graphprox.views.base import rank_view
 from graphprox.views.ranking import Ranking
 
@@ -48,6 +50,7 @@ def fit_recipe(
     device: str = "auto",
     folder: Path | None = None,
     resume: bool = False,
+    overwrite: bool = False,
     checkpoint_every: int = 20,
     cache: bool = True,
     progress: Progress | None = None,
@@ -64,6 +67,8 @@ def fit_recipe(
         Folder in which the model and its checkpoints are saved.
     resume : bool, default=False
         Whether to continue from the newest checkpoint in ``folder``.
+    overwrite : bool, default=False
+        Whether an older model and its checkpoints in ``folder`` are replaced; without it, that is an error.
     checkpoint_every : int, default=20
         Number of epochs between checkpoints.
     cache : bool, default=True
@@ -85,29 +90,29 @@ def fit_recipe(
     """
     graph = graph.without_labels()
     selected = select_device(device)
-    if folder is not None:
-        prepare_folder(folder)
-    # An untrained encoder uses no view.
-    rankings = rank_views(graph, recipe, cache=cache, progress=progress) if recipe.epochs else {}
-    all_callbacks = list(callbacks)
-    if progress is not None:
-        all_callbacks.append(_report_to(progress, recipe.epochs))
-    if folder is not None:
-        all_callbacks.append(_MetricsWriter(folder / METRICS))
-    model, losses = train(
-        graph,
-        rankings,
-        recipe,
-        device=selected,
-        checkpoints=None if folder is None else folder / CHECKPOINTS,
-        checkpoint_every=checkpoint_every,
-        resume=resume,
-        callbacks=all_callbacks,
-    )
-    vectors = warn_if_collapsed(model.embed(graph))
-    if folder is not None:
-        MetricsFile(folder / METRICS, after=len(losses))  # an earlier run may have had more epochs
-        save_model(folder, model, Origin.of(graph))
+    claim = nullcontext() if folder is None else claim_model_folder(folder, FAMILY, overwrite=overwrite, resume=resume)
+    with claim:
+        # An untrained encoder uses no view.
+        rankings = rank_views(graph, recipe, cache=cache, progress=progress) if recipe.epochs else {}
+        all_callbacks = list(callbacks)
+        if progress is not None:
+            all_callbacks.append(_report_to(progress, recipe.epochs))
+        if folder is not None:
+            all_callbacks.append(_MetricsWriter(folder / METRICS))
+        model, losses = train(
+            graph,
+            rankings,
+            recipe,
+            device=selected,
+            checkpoints=None if folder is None else folder / CHECKPOINTS,
+            checkpoint_every=checkpoint_every,
+            resume=resume,
+            callbacks=all_callbacks,
+        )
+        vectors = warn_if_collapsed(model.embed(graph))
+        if folder is not None:
+            MetricsFile(folder / METRICS, after=len(losses))  # an earlier run may have had more epochs
+            save_model(folder, model, Origin.of(graph), overwrite=True)
     return FitResult(model, vectors, rankings, np.array(losses))
 
 

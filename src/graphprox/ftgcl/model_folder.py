@@ -12,6 +12,7 @@ No file in it is a pickle.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -25,7 +26,8 @@ from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.trainer import EpochLog
 from graphprox.graph.checksum import graph_checksum
 from graphprox.graph.graph import Graph
-from graphprox.io.files import atomic_write, make_writable_folder, reason, sweep
+from graphprox.io.files import atomic_write, reason, sweep
+from graphprox.io.model_claims import claim_model_folder
 from graphprox.io.model_files import (
     ABOUT,
     CHECKPOINTS,
@@ -52,12 +54,6 @@ FORMAT = 2
 _REMEDY = "train the model again"
 
 
-def prepare_folder(folder: Path) -> Path:
-    """Make a folder writable, and remove partial files of a killed process."""
-    sweep(*(make_writable_folder(folder) / name for name in FILES))
-    return folder
-
-
 @dataclass(frozen=True)
 class Origin:
     """Description of the graph that a model was trained on.
@@ -82,18 +78,19 @@ class Origin:
         return cls(graph_checksum(graph), graph.num_nodes, graph.num_edges, graph.directed)
 
 
-def save_model(folder: Path, model: Model, origin: Origin) -> None:
+def save_model(folder: Path, model: Model, origin: Origin, *, overwrite: bool = False) -> None:
     """Write recipe, weights and a description, atomically.
 
     Parameters
     ----------
     folder : Path
-        Created if it does not exist; an older model in it is replaced, of whatever kind.
+        Created if it does not exist.
     model : Model
     origin : Origin
         Graph that the model was trained on.
+    overwrite : bool, default=False
+        Whether an older model in the folder is replaced, of whatever kind.
     """
-    make_writable_folder(folder)
     content = save_safetensors({name: tensor.contiguous() for name, tensor in model.state_dict().items()})
     settings = model.recipe.to_toml().encode()
     about = {
@@ -107,7 +104,11 @@ def save_model(folder: Path, model: Model, origin: Origin) -> None:
         "versions": library_versions("torch", "numpy", "scipy", "safetensors"),
     }
     paths = folder / WEIGHTS, folder / RECIPE, folder / ABOUT
-    with replace_model(folder, FAMILY), atomic_write(*paths) as (weights, recipe, description):
+    with (
+        claim_model_folder(folder, FAMILY, overwrite=overwrite),
+        replace_model(folder, FAMILY),
+        atomic_write(*paths) as (weights, recipe, description),
+    ):
         weights.write_bytes(content)
         recipe.write_bytes(settings)
         description.write_text(dump_with_checksum(about))
@@ -182,9 +183,13 @@ class MetricsFile:
 
     def __init__(self, path: Path, *, after: int = 0) -> None:
         self.path = path
-        kept = [log for log in read_metrics(path) if log.epoch <= after]
+        self.write(path, [log for log in read_metrics(path) if log.epoch <= after])
+
+    @staticmethod
+    def write(path: Path, logs: Iterable[EpochLog]) -> None:
+        """Write epochs to a file, atomically."""
         with atomic_write(path) as (staged,):
-            staged.write_text("".join(_line(log) for log in kept))
+            staged.write_text("".join(_line(log) for log in logs))
 
     def append(self, log: EpochLog) -> None:
         """Append an epoch."""

@@ -17,7 +17,7 @@ from torch.optim import Adam
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.memory import keep_freed_memory
 from graphprox.errors import ParameterError, TrainingError
-from graphprox.ftgcl.checkpoint import Checkpoint, Checkpoints
+from graphprox.ftgcl.checkpoint import START_AGAIN, Checkpoint, Checkpoints
 from graphprox.ftgcl.interruption import Interrupted, StopSignal, catch_stop_signals
 from graphprox.ftgcl.model import Model
 from graphprox.ftgcl.recipe import Recipe
@@ -282,7 +282,7 @@ def _restore(trainer: Trainer, saved: Checkpoints, *, resume: bool) -> None:
         if checkpoint.epoch > trainer.recipe.epochs:
             raise ParameterError(
                 f"epochs must be at least {checkpoint.epoch} to continue the training in {saved.folder}; "
-                f"got {trainer.recipe.epochs}: set resume=False to start again"
+                f"got {trainer.recipe.epochs}: {START_AGAIN}"
             )
         trainer.restore(checkpoint)
 

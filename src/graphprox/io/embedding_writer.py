@@ -112,6 +112,21 @@ def check_writable(path: Path, layout: str | None = None) -> None:
         raise WriteError(f"{path} must be a file; it is a directory: name a file inside it")
 
 
+def embedding_files(path: Path) -> list[Path]:
+    """Return the files that `write_embedding` writes.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    list of Path
+        The file, and that of the ids if it is for TensorBoard's projector.
+    """
+    return [path, path.with_name(f"{path.stem}.metadata.tsv")] if path.suffix.lower() == ".tsv" else [path]
+
+
 def _get_writer(path: Path, layout: str | None) -> Callable[[Path, NDArray[Any], NodeIds], list[Path]]:
     write = _WRITERS.get(path.suffix.lower())
     if write is None:
@@ -188,7 +203,7 @@ def _write_word2vec(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Pat
 
 def _write_projector(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
     names = _encode_ids(ids, "a TSV file", r"[\t\r\n]")
-    metadata = path.with_name(f"{path.stem}.metadata.tsv")
+    _, metadata = embedding_files(path)
     with atomic_write(path, metadata) as (staged, staged_metadata):
         with staged.open("wb") as file:
             for start in range(0, len(vectors), _ROWS_PER_BLOCK):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import errno
-import glob
 import os
+import re
 import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from graphprox._utils.flock import try_flock
 from graphprox.errors import ReadError, WriteError
 
 TEMPORARY = ".part"  # ending of a temporary file
@@ -136,6 +137,9 @@ def reason(error: BaseException) -> str:
 def atomic_write(*paths: Path) -> Iterator[tuple[Path, ...]]:
     """Write files atomically: all of them replace older files together, or none does.
 
+    A process that is killed leaves each file as it was or complete, and temporary files, which the next one removes.
+    The last file is replaced last: a description of the others belongs there.
+
     Parameters
     ----------
     *paths : Path
@@ -155,26 +159,74 @@ def atomic_write(*paths: Path) -> Iterator[tuple[Path, ...]]:
     with ExitStack() as cleanup:
         try:
             targets = [_resolve_target(path) for path in paths]
+            if len(targets) == 1:
+                sweep(*targets)
             staged = tuple(_create_temporary(target, cleanup) for target in targets)
             yield staged
             for temporary in staged:
                 _flush_to_disk(temporary)
             _replace_all(staged, targets, cleanup)
+            sweep(*targets)  # not before: backups of a killed process may be all that is left of an older file
         except OSError as error:
             raise WriteError(f"{paths[0]} cannot be written: {reason(error)}; no partial file is left") from None
 
 
 def sweep(*paths: Path) -> None:
-    """Remove temporary files that a killed process has left; no other process may be writing the files.
+    """Remove temporary files that a killed process has left, but not those that a live one is writing.
 
     Parameters
     ----------
     *paths : Path
         Files that the process was writing.
     """
-    for path in paths:
-        for temporary in path.parent.glob(f"{glob.escape(_prefix(path))}*{TEMPORARY}"):
-            temporary.unlink(missing_ok=True)
+    for temporary in (each for path in paths for each in find_temporaries(path)):
+        try:
+            descriptor = os.open(temporary, os.O_RDWR)
+        except OSError:  # removed by now, or another user's
+            continue
+        # A temporary file is locked while it is written. Without locks, as on Windows, it is not known whether it is.
+        with os.fdopen(descriptor, "rb"):
+            if try_flock(descriptor):
+                with suppress(OSError):
+                    temporary.unlink()
+
+
+def find_temporaries(path: Path) -> list[Path]:
+    """List the temporary files of a file, in any order.
+
+    Parameters
+    ----------
+    path : Path
+        File that is written atomically.
+
+    Returns
+    -------
+    list of Path
+    """
+    pattern = re.compile(rf"{re.escape(_prefix(path))}[a-z0-9_]{{8}}{re.escape(TEMPORARY)}")
+    try:
+        return [Path(entry.path) for entry in os.scandir(path.parent) if pattern.fullmatch(entry.name)]
+    except OSError:
+        return []
+
+
+def flush_folder(path: Path) -> None:
+    """Flush the names of the files in a folder to disk, so that renamed files survive a power failure.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    if os.name == "nt":  # directories cannot be opened
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EBADF, errno.ENOTSUP):  # file systems that have nothing to flush
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def make_writable_folder(path: Path) -> Path:
@@ -219,10 +271,17 @@ def _resolve_target(path: Path) -> Path:
 
 
 def _create_temporary(target: Path, cleanup: ExitStack) -> Path:
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=_prefix(target), suffix=TEMPORARY)
-    temporary = Path(name)
+    """Create a temporary file, and lock it until it is moved or removed: `sweep` leaves it then."""
+    while True:
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=_prefix(target), suffix=TEMPORARY)
+        if try_flock(descriptor):
+            cleanup.callback(os.close, descriptor)
+        else:  # Windows does not move open files
+            os.close(descriptor)
+        temporary = Path(name)
+        if temporary.exists():  # otherwise another process has removed it before it was locked
+            break
     cleanup.callback(temporary.unlink, missing_ok=True)
-    os.close(descriptor)
     temporary.chmod(_mode(target))  # os.fchmod does not exist on Windows
     return temporary
 
@@ -251,8 +310,16 @@ def _replace_all(staged: Sequence[Path], targets: Sequence[Path], cleanup: ExitS
         for temporary, target in zip(staged[:-1], targets[:-1], strict=True):
             undo.callback(_restore, target, _back_up(target, cleanup))
             temporary.replace(target)
+        # The last file may describe the others: it must not be on disk before them.
+        _flush_folders(targets[:-1])
         staged[-1].replace(targets[-1])
         undo.pop_all()
+    _flush_folders(targets[-1:])
+
+
+def _flush_folders(targets: Sequence[Path]) -> None:
+    for folder in dict.fromkeys(target.parent for target in targets):
+        flush_folder(folder)
 
 
 def _back_up(target: Path, cleanup: ExitStack) -> Path | None:
@@ -260,6 +327,7 @@ def _back_up(target: Path, cleanup: ExitStack) -> Path | None:
         return None
     backup = _create_temporary(target, cleanup)
     shutil.copy2(target, backup)
+    _flush_to_disk(backup)
     return backup
 
 

@@ -8,13 +8,14 @@ the FT-GCL family    recipe.toml, weights.safetensors, metrics.jsonl, checkpoint
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
 from graphprox.errors import ReadError, WriteError
-from graphprox.io.files import reason
+from graphprox.io.files import TEMPORARY, reason
 from graphprox.io.verified import checksum_of_description
 
 ABOUT = "about.json"
@@ -24,14 +25,11 @@ RECIPE, WEIGHTS, METRICS, CHECKPOINTS = "recipe.toml", "weights.safetensors", "m
 AUTO = "auto"
 FAMILY = "ft-gcl"  # whose descriptions do not record a method: the recipe does
 
-# Files that every model of a kind has, and patterns of all that it may have, in addition to its description.
+# Files of a kind in addition to its description: those that every model has, and all that it may have.
 REQUIRED: Mapping[str, tuple[str, ...]] = MappingProxyType({AUTO: (ARRAYS,), FAMILY: (RECIPE, WEIGHTS)})
-PATTERNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        AUTO: (ARRAYS,),
-        FAMILY: (RECIPE, WEIGHTS, METRICS, f"{CHECKPOINTS}/epoch-*", f"{CHECKPOINTS}/.epoch-*.part"),
-    }
-)
+FILES: Mapping[str, tuple[str, ...]] = MappingProxyType({AUTO: (ARRAYS,), FAMILY: (RECIPE, WEIGHTS, METRICS)})
+_CHECKPOINT = re.compile(r"epoch-(\d{8,})\.(json|safetensors)")
+_PARTIAL_CHECKPOINT = re.compile(rf"\.{_CHECKPOINT.pattern}\.[a-z0-9_]{{8}}{re.escape(TEMPORARY)}")
 
 
 def check_has_model(folder: Path) -> None:
@@ -108,24 +106,91 @@ def replace_model(folder: Path, kind: str) -> Iterator[None]:
     """
     older = model_kind(folder)
     yield
+    # Only files of what was there: a folder may have a recipe of its own.
     if older != kind:
-        # Only files of a model that was there: a folder may have a recipe of its own.
-        remove_files(folder, PATTERNS.get(older or "", ()))
+        remove_files(model_files(folder, older))
+    if kind != FAMILY:
+        remove_files(training_files(folder))
 
 
-def remove_files(folder: Path, patterns: tuple[str, ...]) -> None:
-    """Remove files by patterns, and the folder of checkpoints if nothing else is in it.
+def model_files(folder: Path, kind: str | None) -> list[Path]:
+    """List the files that models of a kind write, except for the description, as far as they exist.
 
     Parameters
     ----------
     folder : Path
-    patterns : tuple of str
+    kind : str or None
+
+    Returns
+    -------
+    list of Path
     """
-    for path in [path for pattern in patterns for path in folder.glob(pattern)]:
+    named = [folder / name for name in FILES.get(kind or "", ()) if (folder / name).exists()]
+    return [*named, *checkpoint_files(folder / CHECKPOINTS)] if kind == FAMILY else named
+
+
+def training_files(folder: Path) -> list[Path]:
+    """List the files that a training run has written before its end, if it has saved a checkpoint.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    list of Path
+    """
+    checkpoints = checkpoint_files(folder / CHECKPOINTS)
+    metrics = folder / METRICS
+    return [*checkpoints, metrics] if checkpoints and metrics.exists() else checkpoints
+
+
+def checkpoint_files(folder: Path) -> list[Path]:
+    """List the checkpoints in a folder and partial ones of a killed process, but no files of other programs.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of checkpoints.
+
+    Returns
+    -------
+    list of Path
+    """
+    names = (_CHECKPOINT, _PARTIAL_CHECKPOINT)
+    found = folder.iterdir() if folder.is_dir() else ()
+    return sorted(path for path in found if any(name.fullmatch(path.name) for name in names))
+
+
+def checkpoint_epochs(folder: Path) -> list[int]:
+    """Return the epochs that have a checkpoint, the newest first.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of checkpoints.
+
+    Returns
+    -------
+    list of int
+    """
+    found = [_CHECKPOINT.fullmatch(path.name) for path in checkpoint_files(folder) if path.suffix == ".json"]
+    return sorted((int(match[1]) for match in found if match), reverse=True)
+
+
+def remove_files(paths: Iterable[Path]) -> None:
+    """Remove files, and folders of checkpoints in which nothing else is.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+    """
+    paths = list(paths)
+    for path in paths:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
             raise WriteError(f"{path} cannot be removed: {reason(error)}") from None
-    checkpoints = folder / CHECKPOINTS
-    if patterns and checkpoints.is_dir() and not any(checkpoints.iterdir()):
-        checkpoints.rmdir()
+    for folder in {path.parent for path in paths if path.parent.name == CHECKPOINTS}:
+        if not any(folder.iterdir()):
+            folder.rmdir()

@@ -9,15 +9,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version as package_version
 from pathlib import Path
-from typing import Any
-
-from safetensors import SafetensorError
-from safetensors.torch import load as load_safetensors
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 import graphprox
 from graphprox.errors import ReadError
-from graphprox.io.files import reason
+from graphprox.io.files import find_temporaries, reason
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # -- descriptions ---------------------------------------------------------------------------------------------------
 
@@ -146,13 +145,17 @@ def read_verified_bytes(path: Path, expected: str) -> bytes:
     ReadError
         If the file is missing or damaged.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ReadError(f"{path} is damaged: {reason(error)}") from None
-    if checksum(content) != expected:
-        raise ReadError(f"{path} is damaged: its content does not match the recorded checksum")
-    return content
+    failure = "its content does not match the recorded checksum"
+    # A process that was killed while it replaced a model has left a backup of what the description still describes.
+    for candidate in (path, *find_temporaries(path)):
+        try:
+            content = candidate.read_bytes()
+        except OSError as error:
+            failure = reason(error) if candidate == path else failure
+            continue
+        if checksum(content) == expected:
+            return content
+    raise ReadError(f"{path} is damaged: {failure}")
 
 
 def load_verified_tensors(path: Path, expected: str) -> dict[str, Tensor]:
@@ -173,6 +176,9 @@ def load_verified_tensors(path: Path, expected: str) -> dict[str, Tensor]:
     ReadError
         If the file is missing or damaged.
     """
+    from safetensors import SafetensorError
+    from safetensors.torch import load as load_safetensors
+
     content = read_verified_bytes(path, expected)
     try:
         # Copies, because the buffer may not be aligned, and sums over unaligned arrays round differently.

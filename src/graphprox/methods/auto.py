@@ -201,17 +201,20 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
 
     # -- a folder -----------------------------------------------------------------------------------------------------
 
-    def save(self, folder: str | Path) -> None:
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Save what was fitted in a folder, as ``graphprox embed --model`` does; no file in it is a pickle.
 
         Parameters
         ----------
         folder : str or Path
-            Created if it does not exist; an older model in it is replaced.
+            Created if it does not exist. It must not have files of other programs only.
+        overwrite : bool, default=False
+            Whether an older model in the folder is replaced; without it, that is an error.
         """
         check_is_fitted(self)
         facts = Facts(self.settings_, self._seed, self.n_features_in_, self._shape, self.seconds_, self._peak_memory)
-        save_fitted(folder, FittedParts(facts, self.selection_, self.preparation_, self.positions_, self.combination_))
+        parts = FittedParts(facts, self.selection_, self.preparation_, self.positions_, self.combination_)
+        save_fitted(folder, parts, overwrite=overwrite)
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
