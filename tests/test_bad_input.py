@@ -205,6 +205,57 @@ def test_invalid_labels_are_rejected(run_invalid, tmp_path, case):
     assert all(word in message for word in words), message
 
 
+TABLE = "buyer,price,seller\nann,2.5,bob\nbob,1,cy\n"
+COLUMNS = {
+    "a misspelled source": (
+        ["--source", "bayer", "--target", "seller"],
+        ["--source must name", "did you mean 'buyer'?"],
+    ),
+    "a misspelled weight": (["--weight", "prize"], ["--weight must name a column", "did you mean 'price'?"]),
+    "a number too large": (["--source", "1", "--target", "4"], ["--target must be a column", "from 1 to 3; got 4"]),
+    "a number of zero": (["--source", "0", "--target", "1"], ["--source must be a column", "from 1 to 3; got 0"]),
+    "one column twice": (["--source", "buyer", "--target", "1"], ["must be different columns", "'buyer' for both"]),
+    "one end alone": (["--source", "seller"], ["must be given together", "named 'target'; got source alone"]),
+    "a weight of words": (
+        ["--source", "1", "--target", "2", "--weight", "3"],
+        ["must be numbers", "column 3", "'bob'"],
+    ),
+    "a weight that is an end": (["--weight", "buyer", "--source", "1", "--target", "3"], ["--weight must be another"]),
+    "no header": (["--no-header", "--source", "buyer", "--target", "2"], ["--source must be a number", "no header"]),
+    "ids of no table": (["--id", "buyer"], ["id can only be given with features or labels"]),
+    "rows of no table": (["--no-ids"], ["ids can only be given with features or labels"]),
+    "a label of no table": (["--label", "buyer"], ["label can only be given with a table of labels"]),
+}
+
+
+@pytest.mark.parametrize("case", COLUMNS)
+def test_invalid_column_is_rejected(run_invalid, tmp_path, case):
+    options, words = COLUMNS[case]
+    message = run_invalid("info", *put(tmp_path, edges_csv=TABLE), *options)
+    assert all(word in message for word in words), message
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--id", "nodes"], ["--id must name a column", "did you mean 'node'?"]),
+        (["--label", "kin"], ["--label must name a column", "did you mean 'kind'?"]),
+        (["--label", "node"], ["--label must be another column", "than the ids"]),
+        (["--id", "node", "--no-ids", "--label", "kind"], ["--id must not be given", "'node' and --no-ids"]),
+        ([], ["label must name a column", "got none of 'kind', 'size'"]),
+    ],
+)
+def test_invalid_column_of_labels_is_rejected(run_invalid, tmp_path, options, words):
+    edges, labels = put(tmp_path, edges_csv=PATH, labels_csv="node,kind,size\na,cat,1\nb,dog,1\n")
+    message = run_invalid("info", edges, "--labels", labels, *options)
+    assert all(word in message for word in words), message
+
+
+def test_columns_of_a_complete_graph_are_rejected(run_invalid, tmp_path):
+    (path,) = put(tmp_path, g_npz=npz(edge_index=[[0], [1]], x=np.eye(2)))
+    assert "can only be given with a table of edges" in run_invalid("info", path, "--source", "a", "--target", "b")
+
+
 TWO = nx.Graph([("a", "b")])
 UNKNOWN_END = graphml(TWO).replace('target="b"', 'target="zoe"')
 NO_EDGES = nx.empty_graph(["a", "b"])

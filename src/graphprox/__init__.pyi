@@ -8,6 +8,7 @@ from .datasets import load as load
 from .datasets import load_dataset as load_dataset
 from .datasets import synthetic as synthetic
 from .embedding import Embedding as Embedding
+from .errors import AssumedInputWarning as AssumedInputWarning
 from .errors import CollapsedEmbeddingWarning as CollapsedEmbeddingWarning
 from .errors import DamagedCheckpointWarning as DamagedCheckpointWarning
 from .errors import DatasetError as DatasetError

@@ -14,6 +14,7 @@
     ├── LowRecallWarning           an approximate search missed many neighbors
     ├── DamagedCheckpointWarning   a checkpoint is damaged, and an older one is used
     ├── IgnoredInputWarning        some input, such as edge weights, is ignored
+    ├── AssumedInputWarning        input that can be read in several ways is read in the most likely one
     └── CollapsedEmbeddingWarning  the embedding collapsed: all nodes have the same vector
 
 Messages have the form: rule; what was given; what to do.
@@ -78,6 +79,10 @@ class DamagedCheckpointWarning(GraphproxWarning):
 
 class IgnoredInputWarning(GraphproxWarning):
     """Some input is ignored."""
+
+
+class AssumedInputWarning(GraphproxWarning):
+    """Input that can be read in several ways is read in the most likely one."""
 
 
 class CollapsedEmbeddingWarning(GraphproxWarning):

@@ -324,12 +324,18 @@ def test_commands_share_the_options_for_reading_a_graph(run, monkeypatch, comman
     monkeypatch.setenv("COLUMNS", "160")
     _, out, _ = run(command, "--help")
     _, _, panel = out.partition("Reading the graph")
-    assert set(re.findall(r"--[a-z-]+", panel)) - {"--labels"} == {
+    assert set(re.findall(r"--[a-z-]+", panel)) - {"--labels", "--label"} == {
         "--features",
         "--directed",
         "--undirected",
         "--header",
         "--no-header",
+        "--source",
+        "--target",
+        "--weight",
+        "--id",
+        "--ids",
+        "--no-ids",
         "--data",
         "--trust-pickles",
     }

@@ -105,7 +105,9 @@ def run_program(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", GraphproxWarning)
-            warnings.showwarning = lambda message, *_, **__: errors.print(f"[yellow]warning:[/] {escape(str(message))}")
+            warnings.showwarning = lambda message, *_, **__: errors.print(
+                f"[yellow]warning:[/] {escape(to_command_line(str(message), sys.argv[1:]))}"
+            )
             check(sys.argv[1:])
             sys.exit(program(standalone_mode=False, prog_name=name) or 0)
     except GraphproxError as error:

@@ -105,6 +105,29 @@ TrustPicklesOption = Annotated[
 ]
 
 
+def _column_option(name: str, meaning: str) -> Any:
+    return Annotated[
+        str | None,
+        typer.Option(name, metavar="COLUMN", help=f"{meaning} [default: found by its name]", show_default=False),
+    ]
+
+
+SourceOption = _column_option("--source", "Column of the edges that an edge starts from, by name or number from 1.")
+TargetOption = _column_option("--target", "Column of the edges that an edge leads to.")
+WeightOption = _column_option("--weight", "Column of the edges with their weights.")
+IdOption = _column_option("--id", "Column of features and labels with the node ids.")
+LabelOption = _column_option("--label", "Column of the labels with the class.")
+IdsOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--ids/--no-ids",
+        help="Whether tables of features and labels have a column of ids; if not, row i belongs to node i, from 0, and "
+        "text files may have any ending. [default: ids]",
+        show_default=False,
+    ),
+]
+
+
 @dataclass(frozen=True)
 class GraphSource:
     """A graph as given on the command line."""
@@ -114,20 +137,19 @@ class GraphSource:
     labels: Path | None = None
     directed: bool | None = None
     header: bool | None = None
+    source: str | None = None
+    target: str | None = None
+    weight: str | None = None
+    id: str | None = None
+    label: str | None = None
+    ids: bool | None = None
     data: Path | None = None
     trust_pickles: bool = False
 
     def load(self) -> Dataset:
         """Load the graph."""
-        return load(
-            self.name,
-            data=self.data,
-            features=self.features,
-            labels=self.labels,
-            directed=self.directed,
-            header=self.header,
-            trust_pickles=self.trust_pickles,
-        )
+        options = {each.name: getattr(self, each.name) for each in fields(self)}
+        return load(options.pop("name"), **options)
 
 
 def reads_graph(*, labels: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -145,11 +167,17 @@ def reads_graph(*, labels: bool = True) -> Callable[[Callable[..., None]], Calla
         "labels": LabelsOption,
         "directed": DirectedOption,
         "header": HeaderOption,
+        "source": SourceOption,
+        "target": TargetOption,
+        "weight": WeightOption,
+        "id": IdOption,
+        "label": LabelOption,
+        "ids": IdsOption,
         "data": DataOption,
         "trust_pickles": TrustPicklesOption,
     }
     if not labels:
-        del options["labels"]
+        del options["labels"], options["label"]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)

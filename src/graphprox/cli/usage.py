@@ -26,6 +26,9 @@ _PHRASES = {
     "set data or ": "set --data or ",
     "set trust_pickles=True if": "add --trust-pickles if",
     "trust_pickles can": "--trust-pickles can",
+    ": header=False reads": ": --no-header reads",
+    ": header=True reads": ": --header reads",
+    " and ids=False": " and --no-ids",
 }
 
 

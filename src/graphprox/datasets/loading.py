@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from graphprox.datasets.dataset import Dataset
 from graphprox.datasets.named import is_dataset_name, load_dataset, suggest_dataset
@@ -20,6 +21,12 @@ def load(
     labels: str | Path | None = None,
     directed: bool | None = None,
     header: bool | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | None = None,
+    id: str | int | None = None,  # noqa: A002 - as the column is named
+    label: str | int | None = None,
+    ids: bool | None = None,
     trust_pickles: bool = False,
 ) -> Dataset:
     """Load a named data set, or read a graph from files.
@@ -30,7 +37,7 @@ def load(
         Name of a data set as for `load_dataset`, or path of a file as for `read_graph`.
     data : str or Path, default=None
         Directory of data sets; ``GRAPHPROX_DATA`` if None.
-    features, labels, directed, header
+    features, labels, directed, header, source, target, weight, id, label, ids
         Options of `read_graph`; only for a file.
     trust_pickles : bool, default=False
         Whether pickles are loaded that could run code; only for a data set of PyG, ``pyg:CLASS:NAME``.
@@ -51,8 +58,11 @@ def load(
     >>> load("synthetic").graph.num_classes
     7
     """
+    columns: dict[str, Any] = {
+        "source": source, "target": target, "weight": weight, "id": id, "label": label, "ids": ids
+    }  # fmt: skip
     if isinstance(graph, str) and is_dataset_name(graph):
-        file_options = {"features": features, "labels": labels, "directed": directed, "header": header}
+        file_options = {"features": features, "labels": labels, "directed": directed, "header": header, **columns}
         given = [name for name, value in file_options.items() if value is not None]
         if given:
             raise ParameterError(
@@ -67,4 +77,5 @@ def load(
     path = Path(graph)
     if not os.path.exists(path) and not ending(path) and len(path.parts) == 1:  # noqa: PTH110 - never raises
         raise DatasetError(f"{str(graph)!r} is neither a data set nor a file; {suggest_dataset(str(graph))}")
-    return Dataset(str(path), read_graph(path, features=features, labels=labels, directed=directed, header=header))
+    read = read_graph(path, features=features, labels=labels, directed=directed, header=header, **columns)
+    return Dataset(str(path), read)

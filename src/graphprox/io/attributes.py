@@ -1,7 +1,7 @@
 """Readers of node features and labels.
 
-The first column of a table is the node id. The rows of a matrix (npz, npy, svmlight) belong to the ids in an array
-``ids`` if there is one, and otherwise to the row numbers.
+A table has a column of node ids, or its rows belong to nodes by their number. The rows of a matrix (npz, npy, svmlight)
+belong to the ids in an array ``ids`` if there is one, and otherwise to the row numbers.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from graphprox._utils.arrays import IntArray
 from graphprox.errors import ReadError
 from graphprox.graph.graph import UNKNOWN_LABEL
+from graphprox.io.columns import NO_NAMES, ColumnNames, choose_feature_columns, choose_label_columns
 from graphprox.io.feature_tables import read_encoded
 from graphprox.io.files import check_readable, ending
 from graphprox.io.ids import find_duplicate
@@ -70,7 +71,14 @@ class NodeLabels:
 # -- features -------------------------------------------------------------------------------------------------------
 
 
-def read_features(path: Path, *, header: bool | None = None, encoder: TableEncoder | None = None) -> NodeFeatures:
+def read_features(
+    path: Path,
+    *,
+    header: bool | None = None,
+    encoder: TableEncoder | None = None,
+    names: ColumnNames = NO_NAMES,
+    ids: bool = True,
+) -> NodeFeatures:
     """Read features from CSV, TSV, Parquet, NPZ, NPY or svmlight, selected by the file's ending.
 
     Parameters
@@ -81,19 +89,32 @@ def read_features(path: Path, *, header: bool | None = None, encoder: TableEncod
         Whether the first row of a text file is a header; detected if None.
     encoder : TableEncoder, optional
         What the columns of a table contain; found out by default.
+    names : ColumnNames, default=NO_NAMES
+        Columns of a table that the user named.
+    ids : bool, default=True
+        Whether a table has a column of ids. If not, row i belongs to node i, and any ending but those of matrices and
+        Parquet is that of a text file.
 
     Returns
     -------
     NodeFeatures
     """
     kind = ending(path)
-    if kind in TEXT_ENDINGS + PARQUET_ENDINGS:
+    if _is_table(kind, ids=ids):
         table, x = read_encoded(
-            lambda values: read_table(path, ids=1, values=values, header=header),
+            lambda values: read_table(
+                path,
+                ids=int(ids),
+                values=values,
+                header=header,
+                choose=lambda columns: choose_feature_columns(columns, names, ids=ids),
+                named=names.given("id"),
+            ),
             typed=kind in PARQUET_ENDINGS,
+            ids=int(ids),
             encoder=encoder,
         )
-        features = NodeFeatures(table.columns[0], x)
+        features = NodeFeatures(table.columns[0] if ids else _row_numbers(path, x.x), x)
     elif kind == ".npz":
         with open_npz(path) as arrays:
             features = _features_from_arrays(path, arrays)
@@ -123,7 +144,9 @@ def _features_from_arrays(path: Path, arrays: NpzArrays) -> NodeFeatures:
 # -- labels ---------------------------------------------------------------------------------------------------------
 
 
-def read_labels(path: Path, *, header: bool | None = None) -> NodeLabels:
+def read_labels(
+    path: Path, *, header: bool | None = None, names: ColumnNames = NO_NAMES, ids: bool = True
+) -> NodeLabels:
     """Read labels from CSV, TSV, Parquet, NPZ, NPY or svmlight, selected by the file's ending.
 
     Parameters
@@ -132,34 +155,43 @@ def read_labels(path: Path, *, header: bool | None = None) -> NodeLabels:
         File to read.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
+    names : ColumnNames, default=NO_NAMES
+        Columns of a table that the user named.
+    ids : bool, default=True
+        Whether a table has a column of ids. If not, row i belongs to node i, and any ending but those of matrices and
+        Parquet is that of a text file.
 
     Returns
     -------
     NodeLabels
     """
     kind = ending(path)
-    if kind in TEXT_ENDINGS + PARQUET_ENDINGS:
-        table = read_table(path, ids=1, values=pa.string(), header=header)
-        if len(table.columns) != 2:
-            raise ReadError(
-                f"each row of {path} must contain an id and a label; it contains {len(table.columns)} cells"
-            )
-        ids, labels = table.columns
+    if _is_table(kind, ids=ids):
+        table = read_table(
+            path,
+            ids=int(ids),
+            values=pa.string(),
+            header=header,
+            choose=lambda columns: choose_label_columns(columns, names, ids=ids),
+            named=names.given("id", "label"),
+        )
+        *first, labels = table.columns
+        nodes = first[0] if ids else _row_numbers(path, labels)
     elif kind == ".npz":
         with open_npz(path) as arrays:
             array = _read_named_array(path, arrays, _LABEL_NAMES)
-            ids, labels = _read_ids(path, arrays, array), to_strings(path, array)
+            nodes, labels = _read_ids(path, arrays, array), to_strings(path, array)
     elif kind == ".npy":
         array = read_npy(path)
-        ids, labels = _row_numbers(path, array), to_strings(path, array)
+        nodes, labels = _row_numbers(path, array), to_strings(path, array)
     elif kind in SVMLIGHT_ENDINGS:
         return _read_svmlight_labels(path)
     else:
         raise _unknown_ending(path, "labels")
-    duplicate = find_duplicate(ids)
+    duplicate = find_duplicate(nodes)
     if duplicate is not None:
         raise ReadError(f"a node must have one label; {path} has several for {duplicate!r}")
-    return NodeLabels(ids, *encode_labels(labels))
+    return NodeLabels(nodes, *encode_labels(labels))
 
 
 def _read_svmlight_labels(path: Path) -> NodeLabels:
@@ -207,12 +239,16 @@ def encode_labels(labels: pa.Array) -> tuple[IntArray, tuple[str, ...] | None]:
 # -- shared helpers -------------------------------------------------------------------------------------------------
 
 
+def _is_table(kind: str, *, ids: bool) -> bool:
+    return kind in TEXT_ENDINGS + PARQUET_ENDINGS or not (ids or kind in (".npz", ".npy", *SVMLIGHT_ENDINGS))
+
+
 def _unknown_ending(path: Path, what: str) -> ReadError:
     known = TEXT_ENDINGS[:3] + PARQUET_ENDINGS[:1] + (".npz", ".npy") + SVMLIGHT_ENDINGS[:1]
     return ReadError(f"the ending of a {what} file must be one of {', '.join(known)}; got {path.name!r}")
 
 
-def _row_numbers(path: Path, array: Any) -> pa.Array:
+def _row_numbers(path: Path | str, array: Any) -> pa.Array:
     if np.ndim(array) == 0:
         raise ReadError(f"{path} must contain a row per node; it contains a single value")
     return pa.array(np.arange(np.shape(array)[0]))

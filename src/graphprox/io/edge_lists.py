@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from graphprox._utils.stacklevel import find_stacklevel
-from graphprox.errors import IgnoredInputWarning, ReadError
+from graphprox.errors import ReadError
+from graphprox.io.columns import NO_NAMES, ColumnNames, choose_edge_columns
 from graphprox.io.tables import Table, check_numeric, read_table
-
-_WEIGHT_NAMES = ("weight", "weights", "w", "edge_weight")
 
 
 @dataclass(frozen=True)
@@ -35,10 +32,11 @@ class EdgeList:
     weight: NDArray[np.float64] | None
 
 
-def read_edge_list(path: Path, *, header: bool | None = None) -> EdgeList:
+def read_edge_list(path: Path, *, header: bool | None = None, names: ColumnNames = NO_NAMES) -> EdgeList:
     """Read an edge list from text or Parquet.
 
-    The first two columns are ids. Weights are a column named ``weight``, or the third one if there is no header.
+    Ids are the columns that were named; otherwise those with names such as ``source`` and ``target``, or the first two.
+    Weights are a column named ``weight``, or the third one if there is no header.
 
     Parameters
     ----------
@@ -46,30 +44,40 @@ def read_edge_list(path: Path, *, header: bool | None = None) -> EdgeList:
         File to read.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
+    names : ColumnNames, default=NO_NAMES
+        Columns that the user named.
 
     Returns
     -------
     EdgeList
     """
-    table = read_table(path, ids=2, values=None, header=header)
+    table = read_table(
+        path,
+        ids=2,
+        values=None,
+        header=header,
+        choose=lambda columns: choose_edge_columns(columns, names),
+        named=names.given("source", "target", "weight"),
+    )
+    return to_edge_list(table)
+
+
+def to_edge_list(table: Table) -> EdgeList:
+    """Convert a table of two ids and optionally a weight.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+
+    Returns
+    -------
+    EdgeList
+    """
     source, target = table.columns[:2]
     if len(source) == 0:
-        raise ReadError(f"a graph must have at least one edge; {path} lists none")
-    return EdgeList(source, target, _read_weights(table))
-
-
-def _read_weights(table: Table) -> NDArray[np.float64] | None:
-    position = _find_weight_column(table)
-    unused = [i for i in range(2, len(table.columns)) if i != position]
-    if unused:
-        columns = [f"{i + 1}" if table.names is None else repr(table.names[i]) for i in unused]
-        warnings.warn(
-            f"column{'s' * (len(columns) > 1)} {', '.join(columns)} of {table.path} "
-            f"{'are' if len(columns) > 1 else 'is'} ignored; an edge list has two ids and a column named 'weight'",
-            IgnoredInputWarning,
-            stacklevel=find_stacklevel(),
-        )
-    return None if position is None else _parse_weights(table, position)
+        raise ReadError(f"a graph must have at least one edge; {table.path} lists none")
+    return EdgeList(source, target, _parse_weights(table, 2) if len(table.columns) > 2 else None)
 
 
 def _parse_weights(table: Table, position: int) -> NDArray[np.float64] | None:
@@ -82,7 +90,7 @@ def _parse_weights(table: Table, position: int) -> NDArray[np.float64] | None:
         weight = column.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise ReadError(
-            f"weights must be numbers; column {position + 1} of {table.path} contains {column.type}"
+            f"weights must be numbers; {table.column(position)} of {table.path} contains {column.type}"
         ) from None
     invalid = pc.invert(pc.and_(pc.greater_equal(weight, 0.0), pc.is_finite(weight)))
     at = pc.index(pc.fill_null(invalid, True), True).as_py()
@@ -105,11 +113,3 @@ def _is_empty_networkx_data(table: Table, column: pa.Array) -> bool:
             "write it with data=['weight']"
         )
     return True
-
-
-def _find_weight_column(table: Table) -> int | None:
-    if len(table.columns) < 3:
-        return None
-    if table.names is None:
-        return 2
-    return next((i for i, name in enumerate(table.names) if i > 1 and name.lower() in _WEIGHT_NAMES), None)

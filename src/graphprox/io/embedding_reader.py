@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from graphprox._utils.arrays import NodeIds
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError, ReadError
+from graphprox.io.column_names import are_id_names
 from graphprox.io.files import check_readable, ending
+from graphprox.io.headers import NUMBER
 from graphprox.io.ids import to_node_ids
-from graphprox.io.layout import NUMBER, are_id_names
 from graphprox.io.list_columns import find_vector_column, is_list, stack_lists
 from graphprox.io.npy import open_npz, read_npy, wrap_read_errors
 from graphprox.io.parquet import read_schema

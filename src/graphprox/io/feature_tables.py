@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphprox.errors import ReadError
+from graphprox.errors import AssumedInputWarning, ReadError
 from graphprox.io.tables import Table
 from graphprox.preprocessing.encoded_table import EncodedTable, encode_table
 from graphprox.preprocessing.table_cells import CellError
@@ -49,13 +50,16 @@ def read_encoded(
         numbers = _read_numbers(read, ids, encoder)
         if numbers is not None:
             return numbers
-    table = read(None if typed else pa.string())
+    with warnings.catch_warnings():
+        if encoder is None or encoder.has_numbers_only:  # what was assumed has been stated already
+            warnings.simplefilter("ignore", AssumedInputWarning)
+        table = read(None if typed else pa.string())
     try:
         return table, encode_table(_to_arrow(table, ids), encoder)
     except CellError as error:
         position = ids + _names(table, ids).index(error.column)
         raise ReadError(
-            f"{error.rule}; column {position + 1} in {table.row(error.row)} contains {error.cell!r}"
+            f"{error.rule}; {table.column(position)} in {table.row(error.row)} contains {error.cell!r}"
         ) from None
 
 
@@ -83,4 +87,4 @@ def _to_arrow(table: Table, ids: int) -> pa.Table:
 def _names(table: Table, ids: int) -> list[str]:
     if table.names is not None:
         return list(table.names[ids:])
-    return [f"column {i + 1}" for i in range(ids, len(table.columns))]
+    return [table.column(i) for i in range(ids, len(table.columns))]

@@ -8,7 +8,8 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
-from graphprox.errors import GraphproxError, ReadError
+from graphprox._utils.suggestions import did_you_mean
+from graphprox.errors import GraphproxError, ParameterError, ReadError
 from graphprox.graph.conversion import from_networkx, from_pyg, from_scipy
 from graphprox.graph.graph import Graph
 from graphprox.io.attributes import encode_labels, to_strings
@@ -82,13 +83,17 @@ def _read_features(arrays: NpzArrays) -> Any:
 _GRAPHML_LABELS = ("y", "label", "class")
 
 
-def read_graphml(path: Path) -> Graph:
+def read_graphml(path: Path, *, label: str | None = None, weight: str | None = None) -> Graph:
     """Read a graph from a GraphML file.
 
     Parameters
     ----------
     path : Path
-        File whose numeric node attributes are features; ``y``, ``label`` or ``class`` is the label.
+        File whose numeric node attributes are features.
+    label : str, default=None
+        Node attribute that is the label; by default ``y``, ``label`` or ``class``.
+    weight : str, default=None
+        Edge attribute that is the weight; by default ``weight``.
 
     Returns
     -------
@@ -108,8 +113,17 @@ def read_graphml(path: Path) -> Graph:
     if unknown is not None:
         raise ReadError(f"an edge must connect nodes of the file; {path} has one to the unknown node {unknown!r}")
     attribute_names = {name for _, attributes in parsed.nodes.data() for name in attributes}
-    label = next((name for name in _GRAPHML_LABELS if name in attribute_names), _GRAPHML_LABELS[0])
-    return from_networkx(parsed, label=label)
+    if label is None:
+        label = next((name for name in _GRAPHML_LABELS if name in attribute_names), _GRAPHML_LABELS[0])
+    elif label not in attribute_names:
+        hint = did_you_mean(label, sorted(attribute_names))
+        raise ParameterError(f"label must name an attribute of the nodes of {path}; got {label!r}: {hint}")
+    if weight is not None:
+        edge_names = {name for _, _, attributes in parsed.edges.data() for name in attributes}
+        if weight not in edge_names:
+            hint = did_you_mean(weight, sorted(edge_names))
+            raise ParameterError(f"weight must name an attribute of the edges of {path}; got {weight!r}: {hint}")
+    return from_networkx(parsed, label=label, weight=weight or "weight")
 
 
 def _read_graphml_ids(path: Path) -> tuple[set[str], set[str]]:

@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from graphprox._utils.arrays import IntArray
 from graphprox._utils.stacklevel import find_stacklevel
-from graphprox.errors import IgnoredInputWarning, ReadError, StructuralFeaturesWarning
+from graphprox.errors import IgnoredInputWarning, ParameterError, ReadError, StructuralFeaturesWarning
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
 from graphprox.io.attributes import NodeFeatures, NodeLabels, read_features, read_labels
+from graphprox.io.columns import ColumnNames
 from graphprox.io.edge_lists import EdgeList, read_edge_list
 from graphprox.io.files import check_readable, ending
 from graphprox.io.graph_files import read_graphml, read_npz, read_torch
@@ -33,6 +34,12 @@ def read_graph(
     directed: bool | None = None,
     header: bool | None = None,
     encoder: TableEncoder | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | None = None,
+    id: str | int | None = None,  # noqa: A002 - as the column is named
+    label: str | int | None = None,
+    ids: bool | None = None,
 ) -> Graph:
     r"""Read a graph from files, in the format selected by the file's ending.
 
@@ -53,6 +60,21 @@ def read_graph(
         Whether the first row of a text file is a header; detected if None.
     encoder : TableEncoder, default=None
         What the columns of a table of features contain, as a fitted embedder knows it. Found out by default.
+    source, target : str or int, default=None
+        Columns of the edge list that contain the ends of each edge, by name or by number from 1. If None, columns with
+        names such as ``source`` and ``target``, ``from`` and ``to``, or else the first two.
+    weight : str or int, default=None
+        Column of the edge list that contains weights; for GraphML, an edge attribute. If None, a column named
+        ``weight``, or the third one if there is no header.
+    id : str or int, default=None
+        Column of features and labels that contains node ids. If None, a column with a name such as ``id`` or
+        ``user_id``, or else the first.
+    label : str or int, default=None
+        Column of the labels that contains the class; for GraphML, a node attribute. If None, the only column besides
+        the ids, or one with a name such as ``label`` or ``class``.
+    ids : bool, default=None
+        Whether tables of features and labels have a column of ids, as by default. If False, row i belongs to node i,
+        and the ending of a text file does not matter.
 
     Returns
     -------
@@ -62,6 +84,8 @@ def read_graph(
     ------
     ReadError
         If a file cannot be read.
+    ParameterError
+        If a column does not exist.
 
     Examples
     --------
@@ -74,17 +98,21 @@ def read_graph(
     ...     read_graph(edges, features=features)
     Graph(3 nodes, 2 edges, 2 features, weighted)
     """
-    path = Path(path)
-    node_features = None if features is None else read_features(Path(features), header=header, encoder=encoder)
-    node_labels = None if labels is None else read_labels(Path(labels), header=header)
-    kind = ending(path)
+    path, kind = Path(path), ending(path)
+    names = ColumnNames(source, target, weight, id, label)
+    _check_names(path, kind, names, features, labels, ids)
+    options: dict[str, Any] = {"header": header, "names": names, "ids": ids is not False}
+    node_features = None if features is None else read_features(Path(features), encoder=encoder, **options)
+    node_labels = None if labels is None else read_labels(Path(labels), **options)
     if kind in _GRAPH_ENDINGS:
         with warnings.catch_warnings():
             if node_features is not None:
                 warnings.simplefilter("ignore", StructuralFeaturesWarning)
-            graph = _read_complete(path, kind, directed)
+            graph = _read_complete(path, kind, directed, names)
     elif kind in TEXT_ENDINGS + PARQUET_ENDINGS:
-        graph = _build_graph(path, read_edge_list(path, header=header), node_features, directed=bool(directed))
+        edges = read_edge_list(path, header=header, names=names)
+        graph = _build_graph(path, edges, node_features, directed=bool(directed))
+        del edges
         node_features = None
     else:
         check_readable(path)
@@ -99,11 +127,27 @@ def read_graph(
     return graph
 
 
-def _read_complete(path: Path, kind: str, directed: bool | None) -> Graph:
+def _check_names(path: Path, kind: str, names: ColumnNames, features: object, labels: object, ids: bool | None) -> None:
+    """Raise an error if a column is named of a file that is not given, or is not a table."""
+    if kind in _GRAPH_ENDINGS:
+        roles = ("source", "target") if kind == ".graphml" else ("source", "target", "weight")
+        given = [role for role in roles if getattr(names, role) is not None]
+        if given:
+            raise ParameterError(f"{given[0]} can only be given with a table of edges; {path} is a complete graph")
+    if features is None and labels is None and (names.id is not None or ids is not None):
+        raise ParameterError(f"{'ids' if names.id is None else 'id'} can only be given with features or labels")
+    if names.id is not None and ids is False:
+        raise ParameterError(f"id must not be given if rows have no ids; got {names.id!r} and ids=False")
+    if names.label is not None and labels is None and kind != ".graphml":
+        raise ParameterError(f"label can only be given with a table of labels; got {names.label!r} and no labels")
+
+
+def _read_complete(path: Path, kind: str, directed: bool | None, names: ColumnNames) -> Graph:
     if kind == ".npz":
         return read_npz(path, directed=bool(directed))
     if kind == ".graphml":
-        graph = read_graphml(path)
+        label, weight = (None if name is None else str(name) for name in (names.label, names.weight))
+        graph = read_graphml(path, label=label, weight=weight)
         return graph.to_undirected() if directed is False and graph.directed else graph
     return read_torch(path, directed=directed)
 

@@ -1,7 +1,7 @@
 """Detection of a text file's layout from its first lines.
 
 pyarrow does the parsing. This module finds the options it needs: the delimiter, comment lines, whether there is a
-header, and whether ids are integers or strings.
+header.
 """
 
 from __future__ import annotations
@@ -10,29 +10,24 @@ import codecs
 import csv
 import gzip
 import re
+import warnings
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from graphprox.errors import ReadError
+from graphprox._utils.stacklevel import find_stacklevel
+from graphprox.errors import AssumedInputWarning, ReadError
 from graphprox.io.files import ending, is_gzipped, reason
+from graphprox.io.headers import detect_header
 
-NUMBER = r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|(?i:nan|inf(inity)?))"
 INTEGER = r"0|-?[1-9]\d*"  # 007 is a string
 
 _PEEKED_BYTES = 1 << 16
-_NUMBER, _INTEGER = re.compile(NUMBER), re.compile(INTEGER)
-_MISSING = ("", "na", "n/a", "null", "none")
 _QUOTED = re.compile(r'"[^"]*"')
 _LINE_END = re.compile(r"\r\n|\r|\n")
-# Common names of id columns, without separators: id, Node ID; source, from_node_id, node 1.
-_ID_NAME = re.compile(r"(node|vertex|vertices|name|id)s?(id|name)?")
-_ENDPOINT_NAME = re.compile(
-    r"(u|v|head|tail|(from|to|source|target|destination|dest|src|dst|tgt)(node|vertex)?(id|name)?|(node|vertex|id)[12ab])"
-)
 
 
 @dataclass(frozen=True)
@@ -49,8 +44,8 @@ class Layout:
         Number of columns.
     lines_before_data : int
         Number of lines before the first row of data.
-    integer_ids : bool
-        Whether the ids in the first lines are integers.
+    rows : sequence of sequences of str
+        Cells of the first rows of data.
     uneven_spaces : bool
         Whether cells are separated by varying whitespace.
     quoted : bool
@@ -61,7 +56,7 @@ class Layout:
     names: tuple[str, ...] | None
     num_columns: int
     lines_before_data: int
-    integer_ids: bool
+    rows: Sequence[Sequence[str]]
     uneven_spaces: bool
     quoted: bool
 
@@ -132,7 +127,7 @@ def is_blank_or_comment(line: str, *, loose: bool) -> bool:
     return not line or (line[0] in "#%" and (loose or line[1:2] in ("", " ", "\t", "#", "%")))
 
 
-def detect_layout(path: Path, *, ids: int, header: bool | None) -> Layout:
+def detect_layout(path: Path, *, ids: int, header: bool | None, named: Collection[str] = ()) -> Layout:
     """Detect the layout of a text file.
 
     Parameters
@@ -140,9 +135,11 @@ def detect_layout(path: Path, *, ids: int, header: bool | None) -> Layout:
     path : Path
         File to read.
     ids : int
-        Number of id columns, which come first.
+        Number of id columns.
     header : bool or None
-        Whether there is a header; detected if None.
+        Whether there is a header; detected if None, with a warning if the file could also be read the other way.
+    named : collection of str, default=()
+        Columns that the user named. A first row that contains one of them is a header.
 
     Returns
     -------
@@ -158,23 +155,33 @@ def detect_layout(path: Path, *, ids: int, header: bool | None) -> Layout:
     if len(rows[0]) < ids:
         wanted = {1: "an id", 2: "two ids"}[ids]
         raise ReadError(f"each row of {path} must begin with {wanted}; the first is {lines[0][:60]!r}")
-    if ids == 2 and not rows[0][0] and are_id_names(rows[0][1:3]):
-        raise ReadError(
-            f"each row of {path} must begin with two ids; it begins with an index, which has no name: "
-            "write it with index=False"
-        )
     if header is None:
-        header = looks_like_header(rows, ids=ids)
-    data = rows[1:] if header else rows
+        header = not {name.lower() for name in named}.isdisjoint(cell.strip().lower() for cell in rows[0])
+        header = header or _has_header(path, rows, ids)
     return Layout(
         delimiter=delimiter,
-        names=tuple(cell.strip() for cell in rows[0]) if header else None,
+        names=tuple(cell.strip().removeprefix("#") for cell in rows[0]) if header else None,
         num_columns=len(rows[0]),
         lines_before_data=start + header_lines * header,
-        integer_ids=all(_INTEGER.fullmatch(cell.strip()) for row in data for cell in row[:ids]),
+        rows=rows[1:] if header else rows,
         uneven_spaces=uneven,
         quoted=any('"' in line for line in lines),
     )
+
+
+def _has_header(path: Path, rows: Sequence[Sequence[str]], ids: int) -> bool:
+    found = detect_header(rows, ids=ids, loose=is_loose(path))
+    if found.assumed:
+        first = ",".join(cell.strip() for cell in rows[0])[:60]
+        data = "an edge" if ids == 2 else "a node"
+        warnings.warn(
+            f"the first row of {path}, {first!r}, is taken for a header: header=False reads it as {data}"
+            if found.present
+            else f"the first row of {path}, {first!r}, is taken for {data}: header=True reads it as a header",
+            AssumedInputWarning,
+            stacklevel=find_stacklevel(),
+        )
+    return found.present
 
 
 def _first_lines(path: Path) -> tuple[int, list[str]]:
@@ -227,62 +234,3 @@ def _parse_rows(lines: Sequence[str], delimiter: str | None, *, loose: bool) -> 
     taken = reader.line_num
     rest = [row for row in reader if not is_blank_or_comment(delimiter.join(row), loose=loose)]
     return [first, *rest], taken
-
-
-def looks_like_header(rows: Sequence[Sequence[str]], *, ids: int) -> bool:
-    """Check whether the first row is a header.
-
-    It is one if it contains common names of id columns that do not occur as ids in other rows, or if it contains no
-    number while some column contains only numbers in the other rows.
-
-    Parameters
-    ----------
-    rows : sequence of sequences of str
-        Cells of the first rows.
-    ids : int
-        Number of id columns.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> looks_like_header([["u", "v"], ["ann", "bob"]], ids=2), looks_like_header([["u", "v"], ["v", "w"]], ids=2)
-    (True, False)
-    """
-    first, rest = [cell.strip() for cell in rows[0]], rows[1:]
-    numbers = [cell for cell in first if _NUMBER.fullmatch(cell)]
-    # pandas leaves the name of an index empty, and numbers unnamed columns.
-    common = are_id_names(first[:ids]) or (ids == 1 and not first[0])
-    if common and ids == 1 and _are_consecutive(first[1:]):
-        return True
-    recurs = any(cell.strip() in first[:ids] for row in rest for cell in row[:ids])
-    if common and not recurs and not numbers:
-        return True
-    if numbers or not rest or any(cell.lower() in _MISSING for cell in first):
-        return False
-    columns = zip(*(row for row in rest if len(row) == len(first)), strict=True)
-    return any(all(_NUMBER.fullmatch(cell.strip()) for cell in column) for column in columns)
-
-
-def are_id_names(cells: Sequence[str]) -> bool:
-    """Check whether cells are common names of id columns.
-
-    Parameters
-    ----------
-    cells : sequence of str
-        Names of one column of ids, or of the two columns of an edge list.
-
-    Returns
-    -------
-    bool
-    """
-    plain = [re.sub(r"[#%_\s.-]", "", cell).lower() for cell in cells]
-    patterns = (_ID_NAME,) if len(cells) == 1 else (_ID_NAME, _ENDPOINT_NAME)
-    return bool(plain) and all(any(each.fullmatch(name) for each in patterns) for name in plain)
-
-
-def _are_consecutive(cells: Sequence[str]) -> bool:
-    """Check whether cells are column numbers, as in ``id,0,1,2``."""
-    return bool(cells) and [*cells] in [[str(i + start) for i in range(len(cells))] for start in (0, 1)]

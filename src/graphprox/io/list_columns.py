@@ -69,7 +69,7 @@ def find_vector_column(path: Path, schema: pa.Schema) -> str | None:
     return chosen[0] if chosen else None
 
 
-def stack_lists(path: Path, name: str, column: pa.Array) -> NDArray[Any]:
+def stack_lists(path: Path | str, name: str, column: pa.Array) -> NDArray[Any]:
     """Stack lists of equal length to a matrix, without a copy where possible.
 
     Parameters

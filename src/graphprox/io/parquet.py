@@ -12,57 +12,72 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from graphprox.errors import ReadError
+from graphprox.io.column_names import are_id_names, find_ends, is_entity, is_entity_id, is_node_id
 from graphprox.io.files import reason
-from graphprox.io.layout import are_id_names
 from graphprox.io.list_columns import is_list, stack_lists
 
 
-def read_parquet(
-    path: Path, *, ids: int, values: pa.DataType | None, names: Sequence[str] | None = None
-) -> tuple[tuple[pa.Array, ...], tuple[str, ...]]:
-    """Read the columns of a Parquet file.
+def read_parquet(path: Path, *, names: Sequence[str] | None = None) -> pa.Table:
+    """Read a Parquet file.
 
     Parameters
     ----------
     path : Path
         File to read.
+    names : sequence of str, default=None
+        Columns to read; all of them if None.
+
+    Returns
+    -------
+    pyarrow.Table
+    """
+    try:
+        table = pa.parquet.read_table(path, columns=names)
+        return table if names is None else table.select(names)
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        raise ReadError(f"{path} must be a valid Parquet file, as its name indicates: {reason(error)}") from None
+
+
+def cast_columns(
+    path: Path | str, table: pa.Table, *, ids: int, values: pa.DataType | None
+) -> tuple[tuple[pa.Array, ...], tuple[str, ...]]:
+    """Convert the columns of a table to ids and values.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file, or a description of the table, for messages.
+    table : pyarrow.Table
+        The table.
     ids : int
-        Number of id columns.
+        Number of id columns, which come first.
     values : pyarrow.DataType or None
         Type of the other columns; as stored if None. If they are numbers, a column of lists becomes one column per
         position.
-    names : sequence of str, default=None
-        Columns to read, ids first; all of them if None.
 
     Returns
     -------
     columns : tuple of pyarrow.Array
         Columns, ids first.
     names : tuple of str
-        Column names.
+        Their names.
     """
-    try:
-        table = pa.parquet.read_table(path, columns=names)
-        table = _move_index(table, ids) if names is None else table.select(names)
-        columns = [_decode(column) for column in table.columns]
-    except (pa.ArrowException, OSError, UnicodeError) as error:
-        raise ReadError(f"{path} must be a valid Parquet file, as its name indicates: {reason(error)}") from None
-    if len(columns) < ids:
-        raise ReadError(f"{path} must have at least {ids} column{'s' * (ids > 1)} of ids; it has {len(columns)}")
-    found = table.column_names
+    columns, names = [decode(path, column) for column in table.columns], table.column_names
     if values is not None and pa.types.is_floating(values):
-        found, columns = _spread_lists(path, found, columns)
-    for i, name in enumerate(found):
+        names, columns = _spread_lists(path, names, columns)
+    for i, name in enumerate(names):
         if i < ids:
             columns[i] = _cast_ids(path, name, columns[i])
         elif values is not None:
             columns[i] = _cast(path, name, columns[i], values)
     if len({column.type for column in columns[:ids]}) > 1:
         columns[:ids] = [column.cast(pa.string()) for column in columns[:ids]]
-    return tuple(columns), tuple(found)
+    return tuple(columns), tuple(names)
 
 
-def _spread_lists(path: Path, names: Sequence[str], columns: Sequence[pa.Array]) -> tuple[list[str], list[pa.Array]]:
+def _spread_lists(
+    path: Path | str, names: Sequence[str], columns: Sequence[pa.Array]
+) -> tuple[list[str], list[pa.Array]]:
     """Replace each column of lists by one column per position, named ``NAME[0]``, ``NAME[1]`` and so on."""
     spread: list[tuple[str, pa.Array]] = []
     for name, column in zip(names, columns, strict=True):
@@ -74,16 +89,34 @@ def _spread_lists(path: Path, names: Sequence[str], columns: Sequence[pa.Array])
     return [name for name, _ in spread], [column for _, column in spread]
 
 
-def _decode(column: pa.ChunkedArray) -> pa.Array:
-    """Combine chunks, decode a dictionary and validate strings, which Parquet does not."""
-    array = column.combine_chunks()
-    if pa.types.is_dictionary(array.type):
-        array = array.cast(array.type.value_type)
-    array.validate(full=True)
+def decode(path: Path | str, column: pa.ChunkedArray) -> pa.Array:
+    """Combine chunks, decode a dictionary and validate strings, which Parquet does not.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file, or a description of the table, for messages.
+    column : pyarrow.ChunkedArray
+        The column.
+
+    Returns
+    -------
+    pyarrow.Array
+    """
+    try:
+        array = column.combine_chunks()
+        if pa.types.is_dictionary(array.type):
+            array = array.cast(array.type.value_type)
+        if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):  # of polars
+            array = array.cast(pa.string())
+        array.validate(full=True)
+    except (pa.ArrowException, UnicodeError) as error:
+        kind = "Parquet file, as its name indicates" if isinstance(path, Path) else "table"
+        raise ReadError(f"{path} must be a valid {kind}: {reason(error)}") from None
     return array
 
 
-def _cast_ids(path: Path, name: str, column: pa.Array) -> pa.Array:
+def _cast_ids(path: Path | str, name: str, column: pa.Array) -> pa.Array:
     if pa.types.is_uint64(column.type) and len(column) and (pc.max(column).as_py() or 0) >= 2**63:
         raise ReadError(f"integer ids must be less than 2^63; {path} has {pc.max(column)}: use strings")
     if pa.types.is_floating(column.type):
@@ -95,7 +128,7 @@ def _cast_ids(path: Path, name: str, column: pa.Array) -> pa.Array:
     return _cast(path, name, column, pa.int64() if pa.types.is_integer(column.type) else pa.string())
 
 
-def _cast(path: Path, name: str, column: pa.Array, wanted: pa.DataType) -> pa.Array:
+def _cast(path: Path | str, name: str, column: pa.Array, wanted: pa.DataType) -> pa.Array:
     try:
         # A large integer may be rounded, as in text.
         return column.cast(wanted, safe=not pa.types.is_floating(wanted))
@@ -126,7 +159,7 @@ def read_schema(path: Path, *, ids: int) -> pa.Schema:
     pyarrow.Schema
     """
     try:
-        return _move_index(pa.parquet.read_schema(path).empty_table(), ids).schema
+        return move_index(pa.parquet.read_schema(path).empty_table(), ids).schema
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise ReadError(f"{path} must be a valid Parquet file, as its name indicates: {reason(error)}") from None
 
@@ -134,8 +167,20 @@ def read_schema(path: Path, *, ids: int) -> pa.Schema:
 # -- index of a pandas DataFrame ------------------------------------------------------------------------------------
 
 
-def _move_index(table: pa.Table, ids: int) -> pa.Table:
-    """Move an index that pandas stored as the last columns to the front, or drop it if it is not meaningful."""
+def move_index(table: pa.Table, ids: int) -> pa.Table:
+    """Move an index that pandas stored as the last columns to the front, or drop it if it is not meaningful.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table.
+    ids : int
+        Number of id columns.
+
+    Returns
+    -------
+    pyarrow.Table
+    """
     index = _find_index(table)
     others = [name for name in table.column_names if name not in index]
     if not index or len(set(table.column_names)) < table.num_columns:
@@ -156,8 +201,10 @@ def _find_index(table: pa.Table) -> list[str]:
 def _is_id_index(table: pa.Table, index: Sequence[str], others: Sequence[str]) -> bool:
     """Check whether an index contains ids, and not the former row numbers of shuffled or selected rows."""
     first = others[: len(index)]
-    if are_id_names(first):
+    if are_id_names(first) or (len(index) == 2 and find_ends(others)):
         return False
+    if len(index) == 1 and any(is_node_id(name) or is_entity_id(name) for name in others):
+        return is_entity(index[0]) and _has_name(index[0])
     leaves_no_values = len(others) < 2 and len(index) == 1
     types = [table.schema.field(name).type for name in (*index, *first)]
     numbers_alone = any(map(pa.types.is_floating, types[len(index) :]))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,13 +11,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphprox.errors import ReadError
+from graphprox.io.columns import Columns
 from graphprox.io.files import check_readable, ending
-from graphprox.io.layout import INTEGER, NUMBER, Layout, detect_layout, is_blank_or_comment, is_loose
-from graphprox.io.parquet import read_parquet
+from graphprox.io.headers import NUMBER
+from graphprox.io.layout import INTEGER, Layout, detect_layout, is_blank_or_comment, is_loose
+from graphprox.io.parquet import cast_columns, decode, move_index, read_parquet
 from graphprox.io.text import ConversionError, line_number, parse_text
 
 TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".edgelist", ".edges", ".edge")
 PARQUET_ENDINGS = (".parquet", ".pq")
+Choose = Callable[[Columns], Sequence[int]]
+
+_INTEGER = re.compile(INTEGER)
+_SAMPLED_ROWS = 1000  # by which columns are chosen
 
 
 @dataclass(frozen=True)
@@ -25,20 +32,23 @@ class Table:
 
     Attributes
     ----------
-    path : Path
-        The file.
+    path : Path or str
+        The file, or a description of a DataFrame.
     columns : tuple of pyarrow.Array
         Columns, ids first.
     names : tuple of str or None
         Column names, if the file has a header.
     layout : Layout or None
         Layout of a text file.
+    positions : tuple of int or None
+        Positions of the columns in the file; None if they are all columns in order.
     """
 
-    path: Path
+    path: Path | str
     columns: tuple[pa.Array, ...]
     names: tuple[str, ...] | None
     layout: Layout | None = None
+    positions: tuple[int, ...] | None = None
 
     def row(self, i: int) -> str:
         """Describe the position of a row for an error message.
@@ -55,9 +65,25 @@ class Table:
         """
         number = i + 1
         if self.layout is not None:
-            loose = is_loose(self.path)
-            number = line_number(self.path, self.layout, i + 1, lambda line: not is_blank_or_comment(line, loose=loose))
+            path = Path(self.path)
+            loose = is_loose(path)
+            number = line_number(path, self.layout, i + 1, lambda line: not is_blank_or_comment(line, loose=loose))
         return f"row {number} of {self.path}"
+
+    def column(self, i: int) -> str:
+        """Describe a column for an error message.
+
+        Parameters
+        ----------
+        i : int
+            Position in ``columns``.
+
+        Returns
+        -------
+        str
+            Its number in the file, from 1.
+        """
+        return f"column {(i if self.positions is None else self.positions[i]) + 1}"
 
 
 def read_table(
@@ -67,6 +93,8 @@ def read_table(
     values: pa.DataType | None,
     header: bool | None = None,
     names: Sequence[str] | None = None,
+    choose: Choose | None = None,
+    named: Collection[str] = (),
 ) -> Table:
     """Read a table.
 
@@ -75,13 +103,17 @@ def read_table(
     path : Path
         File to read.
     ids : int
-        Number of id columns, which come first. They become int64 if all ids are integers, and str otherwise.
+        Number of id columns. They become int64 if all ids are integers, and str otherwise.
     values : pyarrow.DataType or None
         Type of the other columns; detected if None.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
     names : sequence of str, default=None
         Columns of a Parquet file to read, ids first; all of them if None.
+    choose : callable, default=None
+        Function that returns the positions of the columns to read, ids first. By default these are all, in order.
+    named : collection of str, default=()
+        Columns that the user named. A first row that contains one of them is a header.
 
     Returns
     -------
@@ -89,30 +121,75 @@ def read_table(
     """
     path = check_readable(path)
     if ending(path) in PARQUET_ENDINGS:
-        table = Table(path, *read_parquet(path, ids=ids, values=values, names=names))
-    else:
-        table = _read_text(path, ids=ids, values=values, header=header)
+        table = read_parquet(path, names=names)
+        return table_from_arrow(path, table, ids=ids, values=values, choose=choose, index=names is None)
+    table = _read_text(path, detect_layout(path, ids=ids, header=header, named=named), ids, values, choose)
     _check_ids_present(table, ids)
     return table
 
 
-def _read_text(path: Path, *, ids: int, values: pa.DataType | None, header: bool | None) -> Table:
-    layout = detect_layout(path, ids=ids, header=header)
-    num_values = layout.num_columns - ids
+def table_from_arrow(
+    name: Path | str,
+    table: pa.Table,
+    *,
+    ids: int,
+    values: pa.DataType | None,
+    choose: Choose | None = None,
+    index: bool = True,
+) -> Table:
+    """Take columns of a pyarrow table as those of a file.
+
+    Parameters
+    ----------
+    name : Path or str
+        The file, or a description of the table, for messages.
+    table : pyarrow.Table
+        The table.
+    ids, values, choose
+        As for `read_table`.
+    index : bool, default=True
+        Whether an index that pandas stored may contain the ids.
+
+    Returns
+    -------
+    Table
+    """
+    table = move_index(table, ids) if index else table
+    if table.num_columns < ids:
+        raise ReadError(f"{name} must have at least {ids} column{'s' * (ids > 1)} of ids; it has {table.num_columns}")
+    names = tuple(table.column_names)
+    positions: Sequence[int] = range(len(names))
+    if choose is not None:
+        head = [decode(name, column) for column in table.slice(0, _SAMPLED_ROWS).columns]
+        rows = [*zip(*(map(str, column.to_pylist()) for column in head), strict=True)]
+        positions = choose(Columns(name, names, len(names), rows))
+    columns, names = cast_columns(name, table.select(positions), ids=ids, values=values)
+    found = Table(name, columns, names, positions=tuple(positions) if len(positions) == len(columns) else None)
+    _check_ids_present(found, ids)
+    return found
+
+
+def _read_text(path: Path, layout: Layout, ids: int, values: pa.DataType | None, choose: Choose | None) -> Table:
+    positions: Sequence[int] = range(layout.num_columns)
+    if choose is not None:
+        positions = choose(Columns(path, layout.names, layout.num_columns, layout.rows))
+    names = None if layout.names is None else tuple(layout.names[i] for i in positions)
+    cells = (row[i].strip() for row in layout.rows for i in positions[:ids] if i < len(row))
+    id_type = pa.int64() if all(map(_INTEGER.fullmatch, cells)) else pa.string()
+    num_values = len(positions) - ids
     try:
-        id_type = pa.int64() if layout.integer_ids else pa.string()
-        columns = parse_text(path, layout, [id_type] * ids + [values] * num_values)
-        return Table(path, columns, layout.names, layout)
+        columns = parse_text(path, layout, [id_type] * ids + [values] * num_values, positions)
+        return Table(path, columns, names, layout, tuple(positions))
     except ConversionError:
         pass
     # Some id is not an int64, or some value is not a number: parse as strings to find it.
-    cells = parse_text(path, layout, [pa.string()] * ids + [values and pa.string()] * num_values)
-    table = Table(path, cells, layout.names, layout)
+    strings = parse_text(path, layout, [pa.string()] * len(positions), positions)
+    table = Table(path, strings, names, layout, tuple(positions))
     columns = (
-        *_parse_ids(path, cells[:ids]),
-        *(_parse_values(table, i, values) for i in range(ids, layout.num_columns)),
+        *_parse_ids(path, strings[:ids]),
+        *(_parse_values(table, i, values) for i in range(ids, len(positions))),
     )
-    return Table(path, columns, layout.names, layout)
+    return Table(path, columns, names, layout, tuple(positions))
 
 
 def _parse_ids(path: Path, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
@@ -129,11 +206,24 @@ def _parse_ids(path: Path, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
 
 def _parse_values(table: Table, position: int, wanted: pa.DataType | None) -> pa.Array:
     column = table.columns[position]
-    if wanted is None or pa.types.is_string(wanted):
+    if wanted is None:
+        return _parse_numbers(column)
+    if pa.types.is_string(wanted):
         return column
     cells = pc.if_else(pc.equal(column, ""), None, column)
     check_numeric(table, position, cells, "features")
     return pc.utf8_trim_whitespace(cells).cast(wanted)
+
+
+def _parse_numbers(column: pa.Array) -> pa.Array:
+    """Convert strings to the type that all of them have: integers, numbers, or else strings."""
+    if pc.all(pc.match_substring_regex(column, rf"^\s*({NUMBER})\s*$")).as_py() is not True:
+        return column
+    trimmed = pc.utf8_trim_whitespace(column)
+    try:
+        return trimmed.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return trimmed.cast(pa.float64())
 
 
 def check_numeric(table: Table, position: int, cells: pa.Array, what: str) -> None:
@@ -158,7 +248,7 @@ def check_numeric(table: Table, position: int, cells: pa.Array, what: str) -> No
     at = pc.index(pc.match_substring_regex(cells, rf"^\s*({NUMBER})\s*$"), False).as_py()
     if at >= 0:
         raise ReadError(
-            f"{what} must be numbers; column {position + 1} in {table.row(at)} contains {cells[at].as_py()!r}"
+            f"{what} must be numbers; {table.column(position)} in {table.row(at)} contains {cells[at].as_py()!r}"
         )
 
 

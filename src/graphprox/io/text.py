@@ -26,8 +26,10 @@ class ConversionError(Exception):
     """A cell does not have the expected type of its column."""
 
 
-def parse_text(path: Path, layout: Layout, types: Sequence[pa.DataType | None]) -> tuple[pa.Array, ...]:
-    """Parse the columns of a text file.
+def parse_text(
+    path: Path, layout: Layout, types: Sequence[pa.DataType | None], positions: Sequence[int] | None = None
+) -> tuple[pa.Array, ...]:
+    """Parse columns of a text file.
 
     Parameters
     ----------
@@ -37,6 +39,8 @@ def parse_text(path: Path, layout: Layout, types: Sequence[pa.DataType | None]) 
         Its layout.
     types : sequence of pyarrow.DataType or None
         Type of each column; detected by pyarrow if None.
+    positions : sequence of int, default=None
+        Columns to return; all of them if None.
 
     Returns
     -------
@@ -49,7 +53,7 @@ def parse_text(path: Path, layout: Layout, types: Sequence[pa.DataType | None]) 
     ReadError
         If the file is not a table.
     """
-    parser = _Parser(path, layout, types)
+    parser = _Parser(path, layout, types, range(layout.num_columns) if positions is None else positions)
     try:
         table = parser.parse_table()
     except pa.ArrowInvalid as error:
@@ -72,10 +76,13 @@ def parse_text(path: Path, layout: Layout, types: Sequence[pa.DataType | None]) 
 class _Parser:
     """State of parsing one file."""
 
-    def __init__(self, path: Path, layout: Layout, types: Sequence[pa.DataType | None]) -> None:
+    def __init__(
+        self, path: Path, layout: Layout, types: Sequence[pa.DataType | None], positions: Sequence[int]
+    ) -> None:
         self.path, self.layout, self.loose = path, layout, is_loose(path)
         self.names = [str(i) for i in range(layout.num_columns)]
-        self.types = {name: kind for name, kind in zip(self.names, types, strict=True) if kind is not None}
+        self.taken = [self.names[i] for i in positions]
+        self.types = {name: kind for name, kind in zip(self.taken, types, strict=True) if kind is not None}
         self.normalize = layout.uneven_spaces
         self.file = _InspectedFile(io.BytesIO(), skip=0)
         self.ragged: list[Any] = []
@@ -120,7 +127,7 @@ class _Parser:
                     invalid_row_handler=self._handle_invalid_row,
                 ),
                 # Only an empty cell is missing: NA may be an id.
-                pa.csv.ConvertOptions(column_types=self.types, null_values=[""]),
+                pa.csv.ConvertOptions(column_types=self.types, null_values=[""], include_columns=self.taken),
             )
 
     def _handle_invalid_row(self, row: Any) -> str:
