@@ -1,3 +1,8 @@
+"""An embedding is a validated, read-only value that is searched, drawn and saved.
+
+Covers graphprox._utils.node_ids.
+"""
+
 from __future__ import annotations
 
 import dataclasses

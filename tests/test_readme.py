@@ -109,8 +109,8 @@ def run_command(command: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str
 
 
 def without_measurements(text: str) -> str:
-    """Mask seconds, memory, losses and percentages, which differ between machines."""
-    return re.sub(r"loss [\d.]+|[\d.]+ s\b|[\d,]+ MB|([\d.]+ ± )?[\d.]+ %", "?", text)
+    """Mask seconds, memory, losses, trustworthiness and percentages, which differ between machines."""
+    return re.sub(r"loss [\d.]+|trust: [\d.]+|[\d.]+ s\b|[\d,]+ MB|([\d.]+ ± )?[\d.]+ %", "?", text)
 
 
 @pytest.mark.parametrize("page", sorted({*TOURS, *PAGES, "docs/extending.md"}))

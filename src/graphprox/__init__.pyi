@@ -1,6 +1,7 @@
 from . import evaluation as evaluation
 from . import model_selection as model_selection
 from . import views as views
+from . import visualization as visualization
 from ._utils.progress import report_progress as report_progress
 from .datasets import CATALOG as CATALOG
 from .datasets import Dataset as Dataset
@@ -78,5 +79,7 @@ from .methods.smoothed import SmoothedFeatures as SmoothedFeatures
 from .methods.verse import VERSE as VERSE
 from .methods.vgae import VGAE as VGAE
 from .similarity_search import nearest as nearest
+from .visualization import EmbeddingMap as EmbeddingMap
+from .visualization import map_embedding as map_embedding
 
 __version__: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,17 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from graphprox._utils.arrays import IntArray, NodeIds, freeze, to_array
+from graphprox._utils.arrays import IntArray, NodeIds, freeze
+from graphprox._utils.node_ids import check_ids, is_id
 from graphprox._utils.suggestions import shorten_repr, suggest_id
 from graphprox.errors import ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
+    from graphprox._utils.random import RandomState
     from graphprox.io.embedding_writer import Layout
     from graphprox.similarity_search import Neighbors
 
-_VALUES_PER_BLOCK = 1 << 19  # a block that fits into the processor's cache
+_VALUES_PER_BLOCK = 1 << 19  # fit into the processor's cache
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -68,7 +70,7 @@ class Embedding:
 
     def __init__(self, vectors: ArrayLike, ids: ArrayLike | None = None) -> None:
         matrix = check_vectors(vectors)
-        names = np.arange(len(matrix)) if ids is None else _check_ids(ids, len(matrix))
+        names = np.arange(len(matrix)) if ids is None else check_ids(ids, len(matrix))
         check_finite(matrix, names)
         object.__setattr__(self, "vectors", _freeze_vectors(matrix, given=vectors))
         object.__setattr__(self, "ids", freeze(names, given=ids))
@@ -122,7 +124,7 @@ class Embedding:
         return np.array(rows, np.int64).reshape(queries.shape)
 
     def _find_row(self, node: Any) -> int:
-        row = self._row_of.get(node) if _is_id(node) else None
+        row = self._row_of.get(node) if is_id(node) else None
         if row is None:
             raise ParameterError(f"the embedding has no node {shorten_repr(node)}; {suggest_id(node, self.ids)}")
         return row
@@ -258,6 +260,44 @@ class Embedding:
         columns = [str(i) for i in range(self.n_components)]
         return pd.DataFrame(self.vectors.copy(), index=pd.Index(self.ids.copy(), name="id"), columns=columns)
 
+    def plot(
+        self,
+        color: ArrayLike | Mapping[Any, Any] | None = None,
+        *,
+        ax: Axes | None = None,
+        perplexity: float = 30,
+        max_nodes: int = 200_000,
+        random_state: RandomState = 0,
+    ) -> Axes:
+        """Draw a map of the embedding in two dimensions, by t-SNE.
+
+        Parameters
+        ----------
+        color : array-like of shape (num_nodes,) or mapping, default=None
+            A category or number for each node, in order or by id; see `graphprox.visualization.EmbeddingMap.plot`.
+        ax : matplotlib.axes.Axes, default=None
+            Axes to draw on; a new figure of pyplot if None.
+        perplexity, max_nodes, random_state
+            As in `graphprox.visualization.map_embedding`, which returns the coordinates.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> Embedding([[1, 0], [0, 1], [1, 1]]).plot(["cat", "dog", "cat"], ax=Figure().add_subplot()).get_xlabel()
+        't-SNE of 3 nodes; trustworthiness 1.000 at 10 neighbors'
+        """
+        from graphprox.visualization.coloring import to_values
+        from graphprox.visualization.embedding_map import map_embedding
+
+        if color is not None and not isinstance(color, Mapping):
+            color = dict(zip(self.ids.tolist(), to_values(color, self.num_nodes), strict=True))
+        found = map_embedding(self, perplexity=perplexity, max_nodes=max_nodes, random_state=random_state)
+        return found.plot(color, ax=ax)
+
     def __len__(self) -> int:
         return self.num_nodes
 
@@ -266,7 +306,7 @@ class Embedding:
         return iter(self.ids.tolist())
 
     def __contains__(self, node: object) -> bool:
-        return _is_id(node) and node in self._row_of
+        return is_id(node) and node in self._row_of
 
     def __getitem__(self, node: int | str) -> NDArray[Any]:
         """Return the vector of a node, by its id."""
@@ -331,7 +371,6 @@ def check_finite(vectors: NDArray[Any], ids: NodeIds) -> None:
     Parameters
     ----------
     vectors : ndarray of shape (num_nodes, n_components)
-        The vectors.
     ids : ndarray of shape (num_nodes,)
         Node ids for the message.
 
@@ -350,38 +389,6 @@ def check_finite(vectors: NDArray[Any], ids: NodeIds) -> None:
             raise ParameterError(
                 f"vectors must be finite; node {node!r} has {block[row, column]} in component {column}"
             )
-
-
-def _is_id(node: object) -> bool:
-    return isinstance(node, str | int | np.integer) and not isinstance(node, bool)
-
-
-def _check_ids(given: ArrayLike, num_nodes: int) -> NodeIds:
-    ids = to_array(given, "ids")
-    if ids.dtype.kind in "US" and not isinstance(given, np.ndarray):
-        ids = np.asarray(given, dtype=object)  # numpy turns the integers of a mixed list into strings
-    if ids.shape != (num_nodes,):
-        raise ParameterError(f"ids must name every row once; got shape {ids.shape} for {num_nodes} rows")
-    if ids.dtype.kind in "iu":
-        if ids.max() > np.iinfo(np.int64).max:
-            raise ParameterError(f"integer ids must be less than 2^63; got {ids.max()}: use strings")
-        ids = ids.astype(np.int64, copy=False)
-    else:
-        ids = ids.astype(object)
-        invalid = [each for each in ids.tolist() if not isinstance(each, str)]
-        if invalid:
-            raise ParameterError(f"ids must be all integers below 2^63 or all strings; got {invalid[0]!r}")
-    repeated = _find_duplicate(ids)
-    if repeated is not None:
-        raise ParameterError(f"ids must be unique; got {repeated!r} more than once")
-    return ids
-
-
-def _find_duplicate(ids: NodeIds) -> int | str | None:
-    if ids.dtype != object and (np.diff(ids) == 1).all():  # consecutive, as most ids are
-        return None
-    value, count = Counter(ids.tolist()).most_common(1)[0]
-    return value if count > 1 else None
 
 
 def _freeze_vectors(vectors: NDArray[Any], *, given: object) -> NDArray[Any]:

@@ -22,17 +22,19 @@ def test_equal_figures_give_equal_files(tmp_path):
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
-@pytest.mark.parametrize("name", ["one.png", "one.SVG"])
-def test_one_file_is_written(tmp_path, name):
+@pytest.mark.parametrize(("name", "begins"), [("one.png", b"\x89PNG"), ("one.SVG", b"<?xml"), ("one.pdf", b"%PDF")])
+def test_one_file_is_written(tmp_path, name, begins):
     assert write_figure(draw(), tmp_path / name) == tmp_path / name
     assert [path.name for path in tmp_path.iterdir()] == [name]
-    assert (tmp_path / name).read_bytes().startswith(b"\x89PNG" if name == "one.png" else b"<?xml")
+    written = (tmp_path / name).read_bytes()
+    assert written.startswith(begins)
+    assert write_figure(draw(), tmp_path / name).read_bytes() == written
 
 
 def test_other_endings_are_rejected_before_and_while_writing(tmp_path):
     for write in (check_figure, lambda path: write_figure(draw(), path)):
-        with pytest.raises(WriteError, match=r"^the ending of a figure must be one of .png, .svg; got 'one.pdf'$"):
-            write(tmp_path / "one.pdf")
+        with pytest.raises(WriteError, match=r"^the ending .* must be one of .png, .svg, .pdf; got 'one.gif'$"):
+            write(tmp_path / "one.gif")
 
 
 def test_folder_is_made_when_a_figure_is_checked(tmp_path):

@@ -353,7 +353,7 @@ def test_missing_matplotlib_is_reported_before_anything_is_read(run, tmp_path, n
             )
             for option in (["--resume"], ["--checkpoint-every", "5"], ["--tensorboard", "log"], ["--device", "cuda"])
         ),
-        (["--explain", "why.pdf"], "the ending of a figure must be one of .png, .svg; got 'why.pdf'"),
+        (["--explain", "why.gif"], "the ending of a figure must be one of .png, .svg, .pdf; got 'why.gif'"),
         (["--method", "dgi", "--explain", "why.png"], "such as --method auto; got dgi: leave it out"),
         (["--preset", "Cora"], "auto has no preset 'Cora'; valid names are auto, default"),
         (["--set", "keep=all"], "keep must be one of"),

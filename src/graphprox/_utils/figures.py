@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _FORMATS: dict[str, dict[str, Any]] = {
     ".png": {"format": "png", "dpi": 150},
     ".svg": {"format": "svg", "metadata": {"Date": None}},
+    ".pdf": {"format": "pdf", "metadata": {"CreationDate": None}},
 }
 
 
@@ -73,7 +74,7 @@ def figure_files(folder: Path, name: str) -> list[Path]:
     -------
     list of Path
     """
-    return [folder / f"{name}{suffix}" for suffix in _FORMATS]
+    return [folder / f"{name}{suffix}" for suffix in (".png", ".svg")]
 
 
 def write_figure(figure: Figure, path: Path) -> Path:
@@ -83,7 +84,7 @@ def write_figure(figure: Figure, path: Path) -> Path:
     ----------
     figure : Figure
     path : Path
-        A name that ends in .png or .svg.
+        A name that ends in .png, .svg or .pdf.
 
     Returns
     -------
@@ -110,7 +111,7 @@ def check_figure(path: Path) -> None:
     Raises
     ------
     WriteError
-        If the ending is neither .png nor .svg, matplotlib is not installed, or the folder cannot be written to.
+        If the ending is another one, matplotlib is not installed, or the folder cannot be written to.
     """
     from graphprox.io.files import make_writable_folder
 

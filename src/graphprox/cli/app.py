@@ -26,6 +26,7 @@ from graphprox.cli.info import show_info
 from graphprox.cli.methods import list_methods
 from graphprox.cli.neighbors import find_neighbors
 from graphprox.cli.options import check_spelling
+from graphprox.cli.plot import plot_embedding
 from graphprox.cli.tune import tune_settings
 from graphprox.cli.usage import describe_usage_error, is_usage_error, to_command_line
 from graphprox.cli.views import write_views
@@ -52,6 +53,7 @@ app.command("compare")(compare_methods)
 app.command("tune")(tune_settings)
 app.command("curve")(show_curve)
 app.command("neighbors")(find_neighbors)
+app.command("plot")(plot_embedding)
 app.command("evaluate")(evaluate_embedding)
 app.command("holdout")(hold_out_edges)
 

@@ -116,7 +116,7 @@ def embed_graph(
     explain: Annotated[
         Path | None,
         typer.Option(
-            "--explain", metavar="FILE", help="Draw what auto found and kept: .png or .svg.", show_default=False
+            "--explain", metavar="FILE", help="Draw what auto found and kept: .png, .svg or .pdf.", show_default=False
         ),
     ] = None,
     layout: LayoutOption = None,

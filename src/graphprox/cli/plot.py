@@ -1,0 +1,180 @@
+"""graphprox plot: a map of an embedding in two dimensions."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from graphprox._utils.figures import check_figure, new_figure, write_figure
+from graphprox._utils.progress import report_progress
+from graphprox._utils.strict_json import dump_json
+from graphprox._utils.suggestions import did_you_mean
+from graphprox.cli.options import DataOption, JsonOption, SeedOption, complete_dataset
+from graphprox.cli.progress_display import progress_bars
+from graphprox.datasets import load
+from graphprox.embedding import Embedding
+from graphprox.errors import ParameterError, ReadError, StructuralFeaturesWarning
+from graphprox.graph.graph import UNKNOWN_LABEL, Graph
+from graphprox.io.attributes import read_labels
+from graphprox.io.files import ending, make_writable_folder
+from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table
+
+if TYPE_CHECKING:
+    from graphprox.visualization.embedding_map import EmbeddingMap
+
+Colors = tuple[dict[str, Any] | None, str]  # a value for each id, and what the values are
+
+
+def plot_embedding(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="EMB", help="An embedding: .parquet, .csv, .npy, .npz, .txt (word2vec) or .tsv.", show_default=False
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The figure: .png, .svg or .pdf.")] = Path(
+        "map.png"
+    ),
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            "--labels", metavar="FILE", help="Classes or a table, joined by id, for the colors.", show_default=False
+        ),
+    ] = None,
+    color: Annotated[
+        str | None,
+        typer.Option("--color", metavar="COLUMN", help="Column of --labels that gives the colors.", show_default=False),
+    ] = None,
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            "--graph",
+            metavar="GRAPH",
+            help="The graph of the nodes, for their classes, and for their ids if EMB has none.",
+            autocompletion=complete_dataset,
+            show_default=False,
+        ),
+    ] = None,
+    points: Annotated[
+        Path | None,
+        typer.Option(
+            "--points", metavar="FILE", help="Also write the coordinates: .csv or .parquet.", show_default=False
+        ),
+    ] = None,
+    perplexity: Annotated[
+        float, typer.Option("--perplexity", metavar="N", help="Number of neighbors that count for each node.")
+    ] = 30,
+    max_nodes: Annotated[
+        int, typer.Option("--max-nodes", metavar="N", help="A random sample of so many is drawn of more nodes.")
+    ] = 200_000,
+    seed: SeedOption = 0,
+    data: DataOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw a map of an embedding: a point for every node, near for similar nodes.
+
+    The map is made by t-SNE from the nearest nodes by cosine. Its trustworthiness at ten neighbors is printed: 1 if all
+    neighbors in the map are neighbors in the embedding, about 0.5 for a random map. Distances between groups that are
+    far apart have no meaning. The same command gives the same coordinates, bit by bit.
+
+    Examples:
+
+    - `graphprox plot vectors.parquet`
+    - `graphprox plot vectors.parquet --labels topics.csv --out topics.svg`
+    - `graphprox plot vectors.parquet --labels users.csv --color age --points users-map.csv`
+    - `graphprox plot cora.parquet --graph Cora --data DIR`
+    """
+    start = time.perf_counter()
+    from graphprox.visualization.embedding_map import FIGURE_SIZE, check_map_file, map_embedding
+    from graphprox.visualization.tsne import check_extra
+
+    check_figure(out)
+    check_extra()
+    if points is not None:
+        check_map_file(points)
+        make_writable_folder(points.parent)
+    loaded = None if graph is None else _load_graph(graph, data)
+    embedding = Embedding.load(path, ids=None if loaded is None else loaded.ids)
+    values, title = _read_colors(labels, color, loaded)
+    with progress_bars(str(path)) as show, report_progress(show):
+        found = map_embedding(embedding, perplexity=perplexity, max_nodes=max_nodes, random_state=seed)
+    figure = new_figure(*FIGURE_SIZE, layout="constrained")
+    chosen = None if values is None else _align(values, found.ids.tolist(), path)
+    found.plot(chosen, ax=figure.add_subplot(), title=path.name, color_title=title)
+    written = [write_figure(figure, out), *([] if points is None else [found.save(points)])]
+    _print_summary(found, written, time.perf_counter() - start, as_json=as_json)
+
+
+def _print_summary(found: EmbeddingMap, written: list[Path], seconds: float, *, as_json: bool) -> None:
+    if as_json:
+        about = {"nodes": len(found), "trustworthiness": round(found.trustworthiness, 4), "seconds": round(seconds, 2)}
+        print(dump_json({"files": [str(each) for each in written], **about}, indent=2))
+        return
+    Console(highlight=False, emoji=False, markup=False, soft_wrap=True).print(
+        f"{', '.join(map(str, written))}: {len(found):,} nodes, {seconds:.1f} s\n"
+        f"trust: {found.trustworthiness:.3f} at 10 neighbors (1 if all neighbors in the map are neighbors in the "
+        "embedding, 0.5 at random)"
+    )
+
+
+def _load_graph(graph: str, data: Path | None) -> Graph:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StructuralFeaturesWarning)  # features are not used
+        return load(graph, data=data).graph
+
+
+# -- colors ---------------------------------------------------------------------------------------------------------
+
+
+def _read_colors(labels: Path | None, column: str | None, graph: Graph | None) -> Colors:
+    if labels is None:
+        if column is not None:
+            raise ParameterError("--color needs a table that has the column; got none: give --labels FILE")
+        if graph is None or graph.y is None:
+            return None, ""
+        return _name_classes(graph.ids.tolist(), graph.y.tolist(), graph.class_names), "class"
+    if ending(labels) in TEXT_ENDINGS + PARQUET_ENDINGS:
+        return _select_column(read_table(labels, ids=1, values=None), labels, column)
+    if column is not None:
+        raise ParameterError(f"--color needs a table, in CSV, TSV or Parquet; got {labels.name!r}: leave it out")
+    read = read_labels(labels)
+    return _name_classes(read.ids.to_pylist(), read.y.tolist(), read.names), "class"
+
+
+def _align(values: dict[str, Any], ids: list[Any], path: Path) -> dict[Any, Any]:
+    aligned = {node: values.get(str(node)) for node in ids}
+    if all(value is None for value in aligned.values()):
+        given = next(iter(values), "none")
+        raise ParameterError(f"colors must be of nodes of {path}, such as {ids[0]!r}; got {given!r}: check the ids")
+    return aligned
+
+
+def _name_classes(ids: list[Any], y: list[int], names: tuple[str, ...] | None) -> dict[str, Any]:
+    return {
+        str(node): str(label) if names is None else names[label]
+        for node, label in zip(ids, y, strict=True)
+        if label != UNKNOWN_LABEL
+    }
+
+
+def _select_column(table: Table, path: Path, column: str | None) -> Colors:
+    ids, *others = table.columns
+    names = list(table.names or [])[1:] or [str(i + 1) for i in range(len(others))]
+    if not others:
+        raise ReadError(f"each row of {path} must contain an id and a value; it contains the id alone")
+    if column is None and len(others) > 1:
+        raise ParameterError(f"{path} has several columns, {_list(names)}: select one with --color")
+    if column is not None and column not in names:
+        hint = did_you_mean(column, names, otherwise=f"it has {_list(names)}")
+        raise ParameterError(f"{path} has no column {column!r}; {hint}")
+    at = 0 if column is None else names.index(column)
+    return dict(zip(map(str, ids.to_pylist()), others[at].to_pylist(), strict=True)), names[at]
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(names[:5]) + ", …" * (len(names) > 5)
