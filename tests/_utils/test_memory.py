@@ -1,7 +1,8 @@
-"""Reusing freed memory changes the speed of allocations, and nothing else."""
+"""What memory is available is known, running out of it is recognized, and reusing it changes nothing but the speed."""
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,8 @@ import pytest
 import torch
 
 from graphprox._utils import memory
-from graphprox._utils.memory import keep_freed_memory, peak_memory
+from graphprox._utils.memory import is_out_of_memory, keep_freed_memory, peak_memory
+from graphprox.errors import ReadError
 
 needs_glibc = pytest.mark.skipif(memory._load_glibc() is None, reason="memory is managed by another C library")
 MB = 2**20
@@ -154,3 +156,117 @@ def test_peak_memory_is_monotonic():
     array = np.ones(100 * MB, np.uint8)
     del array
     assert before is None or peak_memory() >= before
+
+
+# -- what is available ----------------------------------------------------------------------------------------------
+
+GB = 2**30
+KB_PER_GB = GB // 1024
+
+
+def make_machine(root, *, available=16, cgroup="", files=None):
+    """Write the files of an operating system; sizes of files are in GB, as those of /proc are in kB."""
+    content = {
+        "proc/meminfo": f"HugePages_Total: 0\nMemAvailable:  {available * KB_PER_GB} kB\n",
+        "proc/self/status": f"Name:\tpython\nVmSize:  {3 * KB_PER_GB} kB\nVmRSS:  {KB_PER_GB} kB\n",
+        "proc/self/cgroup": cgroup,
+        **(files or {}),
+    }
+    for name, text in content.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def test_available_is_what_the_machine_has_left_and_the_process_uses(tmp_path):
+    assert memory.available_memory(make_machine(tmp_path)) == 17 * GB
+    assert memory.current_memory(tmp_path) == GB
+
+
+def group_v2(limit, used, cached=0):
+    return {"memory.max": str(limit), "memory.current": str(used), "memory.stat": f"anon 1\ninactive_file {cached}\n"}
+
+
+def group_v1(limit, used, cached=0):
+    return {
+        "memory.limit_in_bytes": str(limit),
+        "memory.usage_in_bytes": str(used),
+        "memory.stat": f"total_inactive_file {cached}\n",
+    }
+
+
+@pytest.mark.parametrize(
+    ("cgroup", "groups", "expected"),
+    [
+        ("0::/\n", {"": group_v2(4 * GB, 2 * GB)}, 3),
+        ("0::/\n", {"": group_v2(4 * GB, 3 * GB, cached=GB)}, 3),
+        ("0::/\n", {"": group_v2("max", 2 * GB)}, 17),
+        ("0::/user/job\n", {"user/job": group_v2("max", GB), "user": group_v2(6 * GB, GB)}, 6),
+        ("0::/on/the/host\n", {"": group_v2(4 * GB, 2 * GB)}, 3),
+        ("4:memory:/job\n3:cpu:/\n", {"memory/job": group_v1(2 * GB, GB, cached=GB // 2)}, 2.5),
+        ("4:cpu,memory:/x\n", {"memory": group_v1(2**63 - 4096, GB)}, 17),
+        ("1:cpu:/job\n", {"memory/job": group_v1(2 * GB, GB)}, 17),
+        ("0::/\n", {"": group_v2(GB, 2 * GB)}, 1),  # more is used than allowed: nothing is left
+    ],
+)
+def test_limits_of_control_groups_count(tmp_path, cgroup, groups, expected):
+    files = {f"sys/fs/cgroup/{group}/{name}": text for group, each in groups.items() for name, text in each.items()}
+    assert memory.available_memory(make_machine(tmp_path, cgroup=cgroup, files=files)) == expected * GB
+
+
+def test_nothing_is_known_where_the_system_reports_nothing(tmp_path):
+    assert memory.available_memory(tmp_path) is None
+
+
+def test_limit_of_address_space_counts():
+    script = """
+import resource
+from graphprox._utils.memory import available_memory, current_memory
+resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
+print(available_memory() / 2**30)
+"""
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert 0.5 < float(done.stdout) <= 1
+
+
+# -- running out ----------------------------------------------------------------------------------------------------
+
+
+def allocate_with_numpy():
+    np.empty(2**60, np.uint8)
+
+
+def allocate_with_torch():
+    torch.empty(2**60, dtype=torch.uint8)
+
+
+def allocate_with_arrow():
+    import pyarrow as pa
+
+    pa.allocate_buffer(2**60)
+
+
+def raise_from_none():
+    try:
+        allocate_with_numpy()
+    except MemoryError:
+        raise ReadError("x.npy is damaged") from None
+
+
+def map_file():
+    raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+
+@pytest.mark.parametrize(
+    "allocate", [allocate_with_numpy, allocate_with_torch, allocate_with_arrow, raise_from_none, map_file]
+)
+def test_errors_of_all_libraries_are_recognized(allocate):
+    with pytest.raises(Exception) as raised:  # noqa: PT011 - each library raises its own
+        allocate()
+    assert is_out_of_memory(raised.value)
+
+
+@pytest.mark.parametrize("error", [ValueError("out of memory"), RuntimeError("shapes differ"), OSError(2, "missing")])
+def test_other_errors_are_not(error):
+    assert not is_out_of_memory(error)

@@ -408,3 +408,9 @@ def test_names_of_methods_are_completed_without_torch():
 def test_sparkline_shows_the_smallest_and_the_largest_count():
     assert sparkline([0, 1, 1000]) == " ▁█"
     assert sparkline([0]) == " "
+
+
+def test_quiet_must_come_before_the_command(run):
+    code, _, err = run("datasets", "--quiet")
+    assert (code, err) == (2, "error: --quiet must come before the command: graphprox --quiet COMMAND\n")
+    assert run("--quiet", "datasets")[0] == 0

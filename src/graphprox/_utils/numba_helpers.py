@@ -8,7 +8,7 @@ Division follows numpy (``error_model``), as checks for a division by zero cost 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar, cast
 
 import numba
@@ -23,6 +23,7 @@ Float64Array = NDArray[np.float64]
 F = TypeVar("F", bound=Callable[..., Any])
 
 CHUNKS_PER_THREAD = 8  # small enough that no thread waits long for one that is slow or has the largest subgraphs
+CHECK_SECONDS = 5.0  # between checks that threads are alive
 
 
 def njit(function: F) -> F:
@@ -70,6 +71,22 @@ def run_in_parallel(work: Callable[[int, int], None], total: int) -> None:
     num_threads = get_num_threads()
     size = -(-total // (num_threads * CHUNKS_PER_THREAD))
     ranges = [(begin, min(begin + size, total)) for begin in range(0, total, max(size, 1))]
+    if num_threads == 1:
+        for each in ranges:
+            work(*each)
+        return
     with ThreadPoolExecutor(num_threads) as pool:
-        for future in [pool.submit(work, *each) for each in ranges]:
-            future.result()
+        try:
+            for future in [pool.submit(work, *each) for each in ranges]:
+                _wait(future, pool)
+        except BaseException:  # do not finish all other ranges first, after Ctrl-C or an error
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _wait(future: Future[None], pool: ThreadPoolExecutor) -> None:
+    """Wait for a result, unless all threads have ended without giving one, for want of memory."""
+    while not wait([future], timeout=CHECK_SECONDS).done:
+        if not any(thread.is_alive() for thread in pool._threads):
+            raise MemoryError("the threads of a parallel loop have ended")
+    future.result()

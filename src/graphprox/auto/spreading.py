@@ -7,12 +7,14 @@ import scipy.sparse as sp
 import torch
 
 from graphprox._utils.arrays import FloatArray
+from graphprox._utils.progress import current_progress
 from graphprox.nn.convolution import Edges
 from graphprox.nn.encoders.gcn import GCNConv
 from graphprox.nn.propagation import diffuse, pagerank_coefficients
 from graphprox.views.search import rank
 
 NUM_SIMILAR = 20  # nodes that each node is linked with
+LARGE = 10_000  # nodes; the search for similar ones in a smaller graph is too short to be shown
 
 
 def similar_edges(rows: FloatArray, *, random_state: int) -> Edges:
@@ -36,7 +38,9 @@ def similar_edges(rows: FloatArray, *, random_state: int) -> Edges:
     array([0.67, 0.17, 0.17], dtype=float32)
     """
     num_nodes = len(rows)
-    ranking = rank(rows, k_max=min(NUM_SIMILAR, num_nodes - 1), random_state=random_state)
+    # The search takes most of the time in a large graph, and says how far it is.
+    progress = current_progress() if num_nodes >= LARGE else None
+    ranking = rank(rows, k_max=min(NUM_SIMILAR, num_nodes - 1), random_state=random_state, progress=progress)
     source, target = ranking.edge_index(ranking.k_max)
     matrix = sp.csr_array((np.ones(len(source), np.float32), (source, target)), shape=(num_nodes, num_nodes))
     return GCNConv.prepare_edges(sp.csr_array(matrix.maximum(matrix.T)))

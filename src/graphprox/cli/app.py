@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.markup import escape
 
 import graphprox
+from graphprox._utils.amounts import format_memory
+from graphprox._utils.memory import available_memory, is_out_of_memory
 from graphprox._utils.renamed import RENAMED_COMMANDS
 from graphprox.cli.compare import compare_methods
 from graphprox.cli.curve import show_curve
@@ -25,14 +27,17 @@ from graphprox.cli.holdout import hold_out_edges
 from graphprox.cli.info import show_info
 from graphprox.cli.methods import list_methods
 from graphprox.cli.neighbors import find_neighbors
+from graphprox.cli.new_folders import forget_new_folders, remove_new_folders
 from graphprox.cli.options import check_spelling
 from graphprox.cli.plot import plot_embedding
+from graphprox.cli.progress_display import set_quiet
+from graphprox.cli.signals import INTERRUPTED, describe_stop, is_stopped, stop_code
 from graphprox.cli.tune import tune_settings
 from graphprox.cli.usage import describe_usage_error, is_usage_error, to_command_line
 from graphprox.cli.views import write_views
 from graphprox.errors import GraphproxError, GraphproxWarning, ParameterError
 
-INTERNAL_ERROR, USAGE_ERROR, INTERRUPTED = 1, 2, 130
+INTERNAL_ERROR, USAGE_ERROR = 1, 2
 
 app = typer.Typer(
     name="graphprox",
@@ -66,12 +71,15 @@ def _print_version(requested: bool) -> None:
 
 @app.callback()
 def _program(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001 - handled by its callback
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Show the traceback of an error.")] = False,
+    verbose: Annotated[  # noqa: ARG001 - read by run_program
+        bool, typer.Option("--verbose", help="Show the traceback of an error.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print neither progress nor forecasts.")] = False,
 ) -> None:
-    pass
+    set_quiet(quiet)
 
 
 def main() -> None:
@@ -104,6 +112,7 @@ def run_program(
         Called with the arguments first.
     """
     errors = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
+    forget_new_folders()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", GraphproxWarning)
@@ -111,16 +120,32 @@ def run_program(
                 f"[yellow]warning:[/] {escape(to_command_line(str(message), sys.argv[1:]))}"
             )
             check(sys.argv[1:])
-            sys.exit(program(standalone_mode=False, prog_name=name) or 0)
-    except GraphproxError as error:
-        _report(errors, to_command_line(str(error), sys.argv[1:]), error.exit_code)
+            code = program(standalone_mode=False, prog_name=name) or 0
+        if code == INTERRUPTED:  # typer has caught a KeyboardInterrupt
+            _report(errors, describe_stop(), stop_code())
+        sys.exit(code)
     except (KeyboardInterrupt, typer.Abort):
-        _report(errors, "interrupted", INTERRUPTED)
+        _report(errors, describe_stop(), stop_code())
     except Exception as error:
+        if is_out_of_memory(error):
+            _report(errors, _describe_memory(), USAGE_ERROR)
+        if isinstance(error, GraphproxError):
+            _report(errors, to_command_line(str(error), sys.argv[1:]), error.exit_code)
+        if is_stopped():  # a library has turned the interruption into an error of its own
+            _report(errors, describe_stop(), stop_code())
         if is_usage_error(error):
             _report(errors, describe_usage_error(error), USAGE_ERROR)
         hint = "" if _is_verbose() else "; --verbose shows the traceback"
         _report(errors, f"internal error of graphprox: {type(error).__name__}: {error}{hint}", INTERNAL_ERROR)
+
+
+def _describe_memory() -> str:
+    available = available_memory()
+    amount = "is available" if available is None else f"the {format_memory(available)} that are available"
+    return (
+        f"memory ran out: the work must not need more than {amount}; use a smaller --dim or another method, of which "
+        "graphprox embed --dry-run forecasts what they need, or a machine with more memory"
+    )
 
 
 def _is_verbose() -> bool:
@@ -128,6 +153,7 @@ def _is_verbose() -> bool:
 
 
 def _report(errors: Console, sentence: str, code: int) -> None:
+    remove_new_folders()
     if _is_verbose():
         errors.print(escape(traceback.format_exc()))
     if sentence:

@@ -17,6 +17,7 @@ from graphprox._utils.figures import check_figure
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
+from graphprox.cli.new_folders import watch_new_folders
 from graphprox.cli.options import (
     CacheOption,
     DimOption,
@@ -30,7 +31,8 @@ from graphprox.cli.options import (
     reads_graph,
 )
 from graphprox.cli.outputs import one_file, writes
-from graphprox.cli.progress_display import progress_bars
+from graphprox.cli.progress_display import progress_bars, show_stage
+from graphprox.cli.signals import describe_stop, stop_code
 from graphprox.embedding import Embedding
 from graphprox.errors import GraphproxError, ParameterError, StructuralFeaturesWarning
 from graphprox.io.embedding_writer import Layout, check_writable, embedding_files, write_embedding
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
     from graphprox.methods import GraphEmbedder
 
 
-INTERRUPTED = 130  # exit code of a program that Ctrl-C has stopped
 _NO_DEVICE = ("auto", "cpu")  # what every method runs on
 # Parameters of FT-GCL and its family that are not settings, and the option for each.
 _TRAINING_OPTIONS = {
@@ -143,6 +144,8 @@ def embed_graph(
     - `graphprox embed Cora --out emb.parquet --method ft-gcl --model model --epochs 200 --resume`
     """
     start = time.perf_counter()
+    folder = model or out.with_name(f"{out.name}.training")
+    watch_new_folders(folder)
     check_writable(out, layout)
     # The method is resolved once, and an invalid setting is reported before anything is read.
     family = method if recipe is None else DEFAULT_TRAINED_METHOD
@@ -158,9 +161,9 @@ def embed_graph(
         "device": device,
         "cache": cache,
     }
-    folder = model or out.with_name(f"{out.name}.training")
     embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard)
-    written = write_embedding(out, embedding, layout=layout)
+    with show_stage(str(out), "writing"):
+        written = write_embedding(out, embedding, layout=layout)
     if explain is not None:
         written.append(_plot_selection(explain, estimator))
     if model is None and _saves_while_training(estimator):
@@ -200,8 +203,10 @@ def transform_graph(
     estimator = load_embedder(model, device=device)
     recipe = getattr(estimator, "recipe_", None)
     graph = _load_graph(source, estimator)
-    embedding = Embedding(estimator.transform(graph), graph.ids)
-    written = write_embedding(out, embedding, layout=layout)
+    with show_stage(str(model), "transforming"):
+        embedding = Embedding(estimator.transform(graph), graph.ids)
+    with show_stage(str(out), "writing"):
+        written = write_embedding(out, embedding, layout=layout)
     _print_summary(
         as_json,
         written=written,
@@ -289,7 +294,8 @@ def _fit(
     from graphprox.ftgcl.tensorboard import tensorboard_callbacks
 
     model = options["checkpoint_dir"]
-    with progress_bars(source.name) as show, tensorboard_callbacks(tensorboard) as callbacks, ExitStack() as claims:
+    with ExitStack() as claims, progress_bars(source.name) as show, report_progress(show):
+        callbacks = claims.enter_context(tensorboard_callbacks(tensorboard))
         _set_training_options(estimator, {**options, "callbacks": callbacks or None}, checkpoints=folder)
         estimator.check_parameters()
         is_saved_while_training = _saves_while_training(estimator)
@@ -300,7 +306,7 @@ def _fit(
                 claim_model_folder(folder, kind, overwrite=options["overwrite"], resume=options["resume"])
             )
         graph = _load_graph(source, estimator)
-        with report_progress(show), _explain_interruption(estimator.name), _remove_on_error(temporary):
+        with _explain_interruption(estimator.name), _remove_on_error(temporary):
             embedding = estimator.fit(graph).embedding_
         if model is not None and not is_saved_while_training:
             estimator.save(model, overwrite=options["overwrite"])
@@ -359,8 +365,8 @@ def _explain_interruption(method: str) -> Iterator[None]:
         error.exit_code = stop.code
         raise error from None
     except KeyboardInterrupt:
-        error = _StoppedError(f"interrupted; the training of {method} was not saved, and no file was written")
-        error.exit_code = INTERRUPTED
+        error = _StoppedError(f"{describe_stop()}; the training of {method} was not saved, and no file was written")
+        error.exit_code = stop_code()
         raise error from None
 
 

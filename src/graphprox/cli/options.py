@@ -14,6 +14,7 @@ import typer
 
 from graphprox._utils.defaults import AUTO, DEFAULT_METHOD, DEFAULT_TRAINED_METHOD
 from graphprox._utils.renamed import RENAMED_OPTIONS
+from graphprox.cli.progress_display import show_stage
 from graphprox.datasets import CATALOG, Dataset, load
 from graphprox.errors import ParameterError
 
@@ -149,7 +150,8 @@ class GraphSource:
     def load(self) -> Dataset:
         """Load the graph."""
         options = {each.name: getattr(self, each.name) for each in fields(self)}
-        return load(options.pop("name"), **options)
+        with show_stage(self.name, "reading"):
+            return load(options.pop("name"), **options)
 
 
 def reads_graph(*, labels: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -342,5 +344,11 @@ def check_spelling(arguments: list[str]) -> None:
             return
         if option in RENAMED_OPTIONS:
             raise ParameterError(f"{option} was renamed to {RENAMED_OPTIONS[option]} in version 0.2")
-    if "--verbose" in arguments and arguments.index("--verbose") > 0:
+    if "--verbose" in arguments and _follows_command(arguments, "--verbose"):
         raise ParameterError("--verbose must come before the command since version 0.2: graphprox --verbose COMMAND")
+    if "--quiet" in arguments and _follows_command(arguments, "--quiet"):
+        raise ParameterError("--quiet must come before the command: graphprox --quiet COMMAND")
+
+
+def _follows_command(arguments: list[str], option: str) -> bool:
+    return any(not each.startswith("-") for each in arguments[: arguments.index(option)])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphprox._utils.figures import figure_files
+from graphprox.cli.new_folders import watch_new_folders
 from graphprox.cli.options import GraphSource
 from graphprox.datasets import CATALOG
 from graphprox.datasets.named import is_dataset_name
@@ -63,6 +64,7 @@ def writes(
             outputs = [
                 each for name, list_files in files.items() if given.get(name) for each in list_files(given[name])
             ]
+            watch_new_folders(*(each.parent for each in outputs), *(given.get(name) for name in (*folders, *logs)))
             others = {name: value for name, value in given.items() if name not in (*files, *folders, *logs)}
             check_outputs(
                 [*outputs, *(given[name] for name in logs if given.get(name))],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Self
@@ -110,14 +110,18 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         report = progress or _ignore_progress
         self._seed = seed
         self.selection_ = self._select(graph, seed, report)
-        report("embedding", 0, 2)
         has_features, weights = self.selection_.choice != EDGES, self.selection_.weights
+        steps = len(weights) + 4  # features, positions, each of the outputs, their directions, the vectors
+        report("embedding", 0, steps)
         self.preparation_ = Preparation.fit(graph.x, random_state=seed) if has_features else None
+        report("embedding", 1, steps)
         self.positions_ = None
         if POSITIONS in weights:
             self.positions_ = Positions.fit(graph, has_features=has_features, random_state=seed)
-        outputs, num_neighbors = self._outputs(graph, weights)
-        report("embedding", 1, 2)
+        report("embedding", 2, steps)
+        outputs, num_neighbors = self._outputs(
+            graph, weights, lambda name, done: report("embedding", done + 2, steps, f", {name}")
+        )
         self.combination_ = Combination.fit(
             outputs,
             self.selection_.mixture,
@@ -125,8 +129,9 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
             num_neighbors=num_neighbors,
             random_state=seed,
         )
+        report("embedding", steps - 1, steps)
         vectors = self.combination_.transform(outputs, num_neighbors)
-        report("embedding", 2, 2)
+        report("embedding", steps, steps)
         self.seconds_ = time.perf_counter() - start
         self._shape, self._peak_memory = vectors.shape, peak_memory()
         return vectors
@@ -169,10 +174,16 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
             return Selection(FEATURES, {}, meaning="there are no edges")
         return select_outputs(CRITERIA[self.criterion](graph, seed, progress))
 
-    def _outputs(self, graph: Graph, names: Iterable[str]) -> tuple[dict[str, FloatArray], IntArray]:
+    def _outputs(
+        self, graph: Graph, names: Iterable[str], report: Callable[[str, int], None] = lambda _name, _done: None
+    ) -> tuple[dict[str, FloatArray], IntArray]:
         """Return the outputs of a graph, and the number of neighbors of each node."""
         prepared = PreparedGraph.of(graph, self.preparation_, self.positions_, random_state=self._seed)
-        return {name: OUTPUTS[name](prepared) for name in names}, prepared.num_neighbors
+        outputs = {}
+        for done, name in enumerate(names):
+            report(name, done)
+            outputs[name] = OUTPUTS[name](prepared)
+        return outputs, prepared.num_neighbors
 
     # -- graphs without features --------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from graphprox._utils.arrays import Features, NodeIds
-from graphprox._utils.progress import Progress
+from graphprox._utils.progress import Progress, report_progress
 from graphprox._utils.random import check_seed
 from graphprox.embedding import Embedding
 from graphprox.errors import NotInductiveError
@@ -62,7 +62,8 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphMeth
         seed = check_seed(self.random_state)
         checked = self._check_graph(graph, fitting=True).without_labels()
         self.__dict__.pop("embedding_", None)
-        self.vectors_ = method._fit(checked, seed, self._progress())
+        with report_progress(progress := self._progress()):
+            self.vectors_ = method._fit(checked, seed, progress)
         self._copy_fitted(method)
         self.node_ids_, self.settings_ = checked.ids, method.settings()
         return self
