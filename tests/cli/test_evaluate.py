@@ -24,7 +24,7 @@ from graphprox import (
     synthetic,
     write_embedding,
 )
-from graphprox.evaluation import classify, clustering, link_prediction, similarity
+from graphprox.evaluation import classify, classify_multilabel, clustering, link_prediction, similarity
 from graphprox.graph.structural import has_structural_features
 
 GRAPH = "synthetic:nodes=300"
@@ -213,12 +213,15 @@ def test_holdout_of_a_directed_graph_prints_how_to_read_it(run, tmp_path, no_dat
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--task", "art"], "--task must be one of classification, links, clustering, similarity; got 'art'"),
+        (
+            ["--task", "art"],
+            "--task must be one of classification, multilabel, links, clustering, similarity; got",
+        ),
         (["--protocol", "privat"], "protocol must be one of random, public, grace, dgi; got 'privat'"),
         (["--protocol", "compat"], "got 'compat': it is now called 'grace'"),
         (["--protocol", "public"], f"public splits need a data set that has some; {GRAPH} has none"),
         (["--protocol", "public", "--splits", "3"], "--splits and --first-split must be left out with public"),
-        (["--task", "links", "--splits", "3"], "--splits needs --task classification; got --task links"),
+        (["--task", "links", "--splits", "3"], "--splits needs --task classification or multilabel; got --task links"),
         (["--task", "similarity", "--seed", "3"], "--seed needs --task links or clustering; got --task similarity"),
         (["--first-split", "3", "--task", "clustering"], "--first-split needs --task classification"),
         (["--test", "0.2"], "--test needs --task links; got --task classification"),
@@ -286,3 +289,45 @@ def test_holdout_of_a_graph_without_features_does_not_write_degrees_of_held_out_
         assert code == 0, err
         left = read_graph(rest)
     assert has_structural_features(left)
+
+
+def test_two_classes_have_a_roc_auc(run, tmp_path, emb, graph, no_data):
+    labels = tmp_path / "labels.csv"
+    labels.write_text("id,label\n" + "".join(f"{i},{'odd' if y % 2 else 'even'}\n" for i, y in enumerate(graph.y)))
+    edges = tmp_path / "edges.csv"
+    np.savetxt(edges, graph.edges_once().T, fmt="%d", delimiter=",")
+    command = ("evaluate", edges, "--labels", labels, "--embedding", emb, "--splits", 2)
+    _, out, _ = run(*command)
+    assert "ROC-AUC" in out
+    _, out, _ = run(*command, "--json")
+    expected = classify(graph.with_labels(graph.y % 2), graph.x, n_splits=2)
+    assert json.loads(out)["scores"]["roc_auc"] == expected.roc_auc.tolist()
+
+
+@pytest.mark.parametrize("separator", [None, ";"])
+def test_groups_of_nodes_are_evaluated_as_in_python(run, tmp_path, emb, graph, no_data, separator):
+    groups = np.column_stack([np.eye(7, dtype=bool)[graph.y], graph.y % 2 == 0])
+    members = [[f"g{k}" for k in np.flatnonzero(row)] for row in groups]
+    path = tmp_path / "groups.csv"
+    path.write_text("id,group\n" + "".join(
+        f"{i},{';'.join(each)}\n" if separator else "".join(f"{i},{name}\n" for name in each)
+        for i, each in enumerate(members)
+    ))  # fmt: skip
+    options = () if separator is None else ("--separator", separator)
+    command = ("evaluate", GRAPH, "--labels", path, "--embedding", emb, "--task", "multilabel", "--splits", 2)
+    code, out, _ = run(*command, *options, "--train", 0.2, "--json")
+    assert code == 0
+    printed = json.loads(out)
+    assert printed["scores"] == classify_multilabel(graph, graph.x, groups, train=0.2, n_splits=2).to_dict()
+    assert printed["train"] == 0.2
+    _, out, _ = run(*command, *options)
+    assert "multilabel on" in out
+    assert "50 % training nodes, 2 splits from seed 0" in out
+    assert "micro F1" in out
+
+
+def test_multilabel_needs_labels_and_its_options_need_it(run, emb, no_data):
+    code, _, err = run("evaluate", GRAPH, "--embedding", emb, "--task", "multilabel")
+    assert (code, "--task multilabel needs --labels FILE" in err) == (2, True)
+    code, _, err = run("evaluate", GRAPH, "--embedding", emb, "--train", 0.2)
+    assert (code, "--train needs --task multilabel; got --task classification" in err) == (2, True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import normalize
 
 from graphprox import GraphError, NodeSplit, ParameterError, load, random_split, synthetic
+from graphprox.evaluation import DGIProbe, GRACEProbe
 from graphprox.evaluation import probe as module
 from graphprox.evaluation.probe import LinearProbe, score_predictions
 
@@ -145,3 +147,46 @@ def test_search_stops_at_a_fit_that_does_not_converge(graph):
 def test_predictions_are_scored_on_validation_and_test_nodes():
     score = score_predictions([9, 0, 1, 1, 0], [0, 0, 0, 1, 0], NodeSplit(train=[0], val=[1, 2], test=[3, 4]))
     assert (score.val_accuracy, score.accuracy, score.macro_f1, score.c) == (0.5, 1, 1, None)
+
+
+# -- two classes ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_roc_auc_agrees_with_scikit_learn_where_there_are_two_classes(graph, embedding, seed):
+    split, labels = random_split(graph, random_state=seed), 3 + 2 * (graph.y % 2)
+    found = PROBE.evaluate(embedding, labels, split)
+    rows = normalize(embedding.astype(float))
+    reference = LogisticRegression(C=found.c, max_iter=10**5, tol=1e-7).fit(rows[split.train], labels[split.train])
+    expected = roc_auc_score(labels[split.test] == 5, reference.predict_proba(rows[split.test])[:, 1])
+    assert found.roc_auc == pytest.approx(expected, abs=0.005)
+
+
+@pytest.mark.parametrize("probe", [PROBE, GRACEProbe(cs=(1, 16)), DGIProbe(epochs=200)])
+def test_roc_auc_of_every_probe_is_high_for_separable_classes_and_half_for_noise(graph, probe):
+    split, labels = random_split(graph, random_state=0), graph.y % 2
+    noise = np.random.default_rng(0).normal(size=(graph.num_nodes, 4))
+    assert probe.evaluate(np.eye(2)[labels], labels, split).roc_auc == 1
+    assert probe.evaluate(noise, labels, split).roc_auc == pytest.approx(0.5, abs=0.1)
+    assert probe.evaluate(graph.x, graph.y, split).roc_auc is None
+
+
+def test_roc_auc_does_not_depend_on_which_class_is_the_first(graph, embedding):
+    split, labels = random_split(graph, random_state=0), graph.y % 2
+    ours, theirs = (PROBE.evaluate(embedding, each, split).roc_auc for each in (labels, 1 - labels))
+    assert ours == pytest.approx(theirs, abs=1e-3)
+
+
+def test_roc_auc_needs_both_classes_among_the_test_nodes(graph):
+    labels = graph.y % 2
+    nodes = np.arange(graph.num_nodes)
+    split = NodeSplit(nodes[:100], nodes[100:200], nodes[200:][labels[200:] == 1])
+    assert PROBE.evaluate(graph.x, labels, split).roc_auc is None
+
+
+def test_probabilities_of_a_classifier_give_its_roc_auc(graph):
+    split, labels = random_split(graph, random_state=0), graph.y % 2
+    proba = np.random.default_rng(0).dirichlet([1, 1], graph.num_nodes)
+    found = score_predictions(proba.argmax(axis=1), labels, split, proba=proba)
+    assert found.roc_auc == pytest.approx(roc_auc_score(labels[split.test], proba[split.test, 1]))
+    assert score_predictions(proba.argmax(axis=1), labels, split).roc_auc is None

@@ -53,3 +53,12 @@ def test_unknown_number_of_neighbors_is_a_key_error():
 def test_scores_are_immutable():
     with pytest.raises(FrozenInstanceError):
         TWO.splits = ()
+
+
+def test_roc_auc_is_shown_only_where_all_splits_have_one():
+    two = ClassificationScores((SplitScore(0.8, 0.7, 0.7, roc_auc=0.9), SplitScore(0.8, 0.7, 0.7, roc_auc=0.8)))
+    assert str(two) == "accuracy 80.00 ± 0.00 %, macro F1 70.00 ± 0.00 %, ROC-AUC 85.00 ± 5.00 % over 2 splits"
+    assert two.to_dict()["roc_auc"] == [0.9, 0.8]
+    more = ClassificationScores((SplitScore(0.8, 0.7, 0.7, roc_auc=0.9), SplitScore(0.8, 0.7, 0.7)))
+    assert more.roc_auc is None
+    assert "roc_auc" not in more.to_dict()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -24,6 +25,7 @@ from graphprox.graph.splits import TEST_EDGES, VAL_EDGES
 if TYPE_CHECKING:
     from graphprox.datasets import Dataset
 
+MULTILABEL = "multilabel"
 Options = dict[str, Any]
 Scores = dict[str, list[float]]  # values of each score, one per split
 
@@ -41,7 +43,7 @@ def evaluate_embedding(
         ),
     ],
     task: Annotated[
-        str, typer.Option("--task", metavar="NAME", help="classification, links, clustering or similarity.")
+        str, typer.Option("--task", metavar="NAME", help="classification, multilabel, links, clustering or similarity.")
     ] = "classification",
     protocol: Annotated[
         str | None,
@@ -58,7 +60,7 @@ def evaluate_embedding(
             "--splits",
             metavar="N",
             min=1,
-            help="For classification: number of splits. [default: 10]",
+            help="For classification and multilabel: number of splits. [default: 10]",
             show_default=False,
         ),
     ] = None,
@@ -68,7 +70,7 @@ def evaluate_embedding(
             "--first-split",
             metavar="N",
             min=0,
-            help="For classification: random seed of the first split. [default: 0]",
+            help="For classification and multilabel: random seed of the first split. [default: 0]",
             show_default=False,
         ),
     ] = None,
@@ -94,6 +96,24 @@ def evaluate_embedding(
             "--test", metavar="SHARE", help=f"For links: as in holdout. [default: {TEST_EDGES}]", show_default=False
         ),
     ] = None,
+    train: Annotated[
+        float | None,
+        typer.Option(
+            "--train",
+            metavar="SHARE",
+            help="For multilabel: share of the labeled nodes to train on. [default: 0.5]",
+            show_default=False,
+        ),
+    ] = None,
+    separator: Annotated[
+        str | None,
+        typer.Option(
+            "--separator",
+            metavar="TEXT",
+            help="For multilabel: what separates the labels in a cell. [default: a label per row]",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Evaluate an embedding: node classification, link prediction, clustering or similarity search.
@@ -105,11 +125,19 @@ def evaluate_embedding(
     - `graphprox evaluate Cora --data DIR --embedding emb.parquet --protocol public`
     - `graphprox evaluate edges.csv --labels topics.csv --embedding vectors.txt --splits 100 --json`
     - `graphprox evaluate Cora --embedding rest.parquet --task links --seed 0`
+    - `graphprox evaluate edges.csv --embedding emb.parquet --task multilabel --labels groups.csv --train 0.1`
     - `graphprox evaluate Cora --embedding emb.npy --task clustering`
     """
+    shares = {"val": val, "test": test, "train": train}
     options = _select_options(
-        task, protocol=protocol, splits=splits, first_split=first_split, seed=seed, val=val, test=test
+        task, protocol=protocol, splits=splits, first_split=first_split, seed=seed, separator=separator, **shares
     )
+    evaluate = TASKS[task].evaluate
+    if task == MULTILABEL:  # the labels are read by the task, as a node has several
+        options = {"labels": _check_labels(source), **options}
+        evaluate = partial(_multilabel, header=source.header, id=source.id, label=source.label)
+        # The column of ids remains that of the features, if there are some.
+        source = replace(source, labels=None, label=None, id=source.id if source.features else None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StructuralFeaturesWarning)  # features are not used
         dataset = source.load()
@@ -119,7 +147,7 @@ def evaluate_embedding(
 
     embedding = Embedding.load(path, ids=dataset.graph.ids)
     vectors = align_to_graph(dataset.graph, embedding, name=str(path))
-    scores = TASKS[task].evaluate(dataset, vectors, options)
+    scores = evaluate(dataset, vectors, options)
     about = {"graph": dataset.name, "embedding": str(path), "task": task, **options}
     if as_json:
         print(dump_json({**about, **_summarize(scores), "scores": scores}, indent=2))
@@ -141,6 +169,12 @@ def _select_options(task: str, **given: Any) -> Options:
             raise ParameterError(f"--{name.replace('_', '-')} needs --task {tasks}; got --task {task}")
     options = {name: default if given[name] is None else given[name] for name, default in defaults.items()}
     return _options_of_protocol(options, given) if "protocol" in options else options
+
+
+def _check_labels(source: GraphSource) -> str:
+    if source.labels is None:
+        raise ParameterError("--task multilabel needs --labels FILE, of a node and a label per row; got none")
+    return str(source.labels)
 
 
 def _options_of_protocol(options: Options, given: Options) -> Options:
@@ -170,6 +204,21 @@ def _classification(dataset: Dataset, vectors: Any, options: Options) -> Scores:
         random_state=options.get("first_split", 0),
     ).to_dict()
     return scores
+
+
+def _multilabel(dataset: Dataset, vectors: Any, options: Options, **columns: Any) -> Scores:
+    from graphprox import evaluation
+    from graphprox.io.label_sets import read_label_sets
+
+    groups = read_label_sets(options["labels"], separator=options["separator"], **columns)
+    return evaluation.classify_multilabel(
+        dataset,
+        vectors,
+        groups.to_matrix(dataset.graph.ids),
+        train=options["train"],
+        n_splits=options["splits"],
+        random_state=options["first_split"],
+    ).to_dict()
 
 
 def _links(dataset: Dataset, vectors: Any, options: Options) -> Scores:
@@ -209,6 +258,9 @@ class _Task:
 
 TASKS = {
     "classification": _Task(_classification, {"protocol": "random", "splits": 10, "first_split": 0}),
+    MULTILABEL: _Task(
+        _multilabel, {"train": 0.5, "separator": None, "splits": 10, "first_split": 0}, needs_labels=False
+    ),
     "links": _Task(_links, {"seed": 0, "val": VAL_EDGES, "test": TEST_EDGES}, needs_labels=False),
     "clustering": _Task(_clustering, {"seed": 0}),
     "similarity": _Task(_similarity, {}),
@@ -219,6 +271,8 @@ TASKS = {
 
 _TITLES = {
     "accuracy": "accuracy",
+    "roc_auc": "ROC-AUC",
+    "micro_f1": "micro F1",
     "macro_f1": "macro F1",
     "val_accuracy": "accuracy, validation",
     "auc": "AUC",
@@ -264,4 +318,7 @@ def _title(about: dict[str, Any], count: int) -> str:
     if about["task"] == "classification":
         first = f" from seed {about['first_split']}" if "first_split" in about else ""
         return f"{named}, {about['protocol']}, {count} split{'s' * (count != 1)}{first}"
+    if about["task"] == MULTILABEL:
+        splits = f"{count} split{'s' * (count != 1)} from seed {about['first_split']}"
+        return f"{named} with {about['labels']}, {100 * about['train']:g} % training nodes, {splits}"
     return f"{named}, seed {about['seed']}" if "seed" in about else named

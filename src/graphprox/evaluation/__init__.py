@@ -2,10 +2,11 @@
 
 Each task is a function of a graph and an embedding that returns scores::
 
-    classify(graph, embedding)         accuracy of a linear probe on the test nodes of each split
-    link_prediction(graph, embedding)  AUC and average precision of held-out edges
-    clustering(graph, embedding)       agreement of k-means clusters with classes
-    similarity(graph, embedding)       share of a node's nearest neighbors that are of its class
+    classify(graph, embedding)                     accuracy of a linear probe on the test nodes of each split
+    classify_multilabel(graph, embedding, labels)  F1 scores of nodes that belong to several groups
+    link_prediction(graph, embedding)              AUC and average precision of held-out edges
+    clustering(graph, embedding)                   agreement of k-means clusters with classes
+    similarity(graph, embedding)                   share of a node's nearest neighbors that are of its class
 
 The embedding is not trained further, and training does not depend on the results.
 

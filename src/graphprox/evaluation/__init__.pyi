@@ -3,6 +3,7 @@ from .clusters import clustering as clustering
 from .dgi_probe import DGIProbe as DGIProbe
 from .grace_probe import GRACEProbe as GRACEProbe
 from .links import link_prediction as link_prediction
+from .multilabel import classify_multilabel as classify_multilabel
 from .probe import LinearProbe as LinearProbe
 from .probe import Probe as Probe
 from .protocols import PROTOCOLS as PROTOCOLS
@@ -12,5 +13,7 @@ from .retrieval import similarity as similarity
 from .scores import ClassificationScores as ClassificationScores
 from .scores import ClusteringScores as ClusteringScores
 from .scores import LinkScores as LinkScores
+from .scores import MultilabelScores as MultilabelScores
+from .scores import MultilabelSplitScore as MultilabelSplitScore
 from .scores import SimilarityScores as SimilarityScores
 from .scores import SplitScore as SplitScore

@@ -24,7 +24,7 @@ from graphprox.evaluation.inputs import (
     limit_to_one_thread,
     to_dense,
 )
-from graphprox.evaluation.probe import Probe, accuracy_and_f1
+from graphprox.evaluation.probe import Probe, accuracy_and_f1, choose_class, two_class_auc
 from graphprox.evaluation.scores import SplitScore
 from graphprox.graph.splits import NodeSplit
 
@@ -80,7 +80,10 @@ class DGIProbe(Probe):
         with limit_to_one_thread():
             layer, val_accuracy = self._train(*(_select(rows, labels, nodes) for nodes in (split.train, split.val)))
             test = _select(rows, labels, split.test)
-            return SplitScore(*accuracy_and_f1(layer.predict(test.rows), test.labels), val_accuracy=val_accuracy)
+            scores = test.rows @ layer.weights
+        auc = two_class_auc(test.labels, scores, layer.classes)
+        predicted = choose_class(scores, layer.classes)
+        return SplitScore(*accuracy_and_f1(predicted, test.labels), val_accuracy=val_accuracy, roc_auc=auc)
 
     def _train(self, train: _Examples, val: _Examples) -> tuple[_Layer, float]:
         """Return the layer after its best epoch, and its validation accuracy.
@@ -118,10 +121,6 @@ def _select(rows: Any, labels: IntArray, nodes: IntArray) -> _Examples:
 class _Layer(NamedTuple):
     weights: Floats  # (n_components + 1, n_classes)
     classes: IntArray
-
-    def predict(self, rows: Floats) -> IntArray:
-        predicted: IntArray = self.classes[(rows @ self.weights).argmax(axis=1)]
-        return predicted
 
 
 def _cross_entropy(scores: Floats, targets: IntArray) -> float:

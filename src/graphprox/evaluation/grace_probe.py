@@ -23,7 +23,7 @@ from graphprox.evaluation.inputs import (
     limit_to_one_thread,
     normalize_rows,
 )
-from graphprox.evaluation.probe import Probe, accuracy_and_f1
+from graphprox.evaluation.probe import Probe, accuracy_and_f1, two_class_auc
 from graphprox.evaluation.scores import SplitScore
 from graphprox.evaluation.span import Span
 from graphprox.graph.graph import Graph
@@ -105,9 +105,13 @@ class GRACEProbe(Probe):
             accuracies = [_cross_validate(span.coordinates, classes, c) for c in self.cs]
             best = int(np.argmax(accuracies))
             test_rows = span.transform(rows[split.test])
-            predicted = _fit_predict(span.coordinates, classes, test_rows, self.cs[best])
-        scores = accuracy_and_f1(predicted, labels[split.test])
-        return SplitScore(*scores, val_accuracy=accuracies[best], c=self.cs[best])
+            classifier = _fit(span.coordinates, classes, self.cs[best])
+            predicted, truth = classifier.predict(test_rows), labels[split.test]
+        auc = None
+        if len(classifier.classes_) == 2:
+            auc = two_class_auc(truth, classifier.decision_function(test_rows).reshape(-1, 1), classifier.classes_)
+        scores = accuracy_and_f1(predicted, truth)
+        return SplitScore(*scores, val_accuracy=accuracies[best], c=self.cs[best], roc_auc=auc)
 
 
 def _cross_validate(rows: Floats, labels: IntArray, c: float) -> float:
@@ -147,6 +151,9 @@ def stratified_folds(labels: IntArray) -> Iterator[NDArray[np.bool_]]:
 def _fit_predict(train_rows: Floats, labels: IntArray, rows: Floats, c: float) -> IntArray:
     if (labels == labels[0]).all():  # all nodes of the other classes are in the fold that is left out
         return np.full(len(rows), labels[0])
-    classifier = OneVsRestClassifier(LogisticRegression(solver="liblinear", C=c))
-    predicted: IntArray = classifier.fit(train_rows, labels).predict(rows)
+    predicted: IntArray = _fit(train_rows, labels, c).predict(rows)
     return predicted
+
+
+def _fit(rows: Floats, labels: IntArray, c: float) -> OneVsRestClassifier:
+    return OneVsRestClassifier(LogisticRegression(solver="liblinear", C=c)).fit(rows, labels)

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import f1_score
+from sklearn.metrics import f1_score, roc_auc_score
 
 from graphprox._utils.arrays import IntArray
 from graphprox.evaluation.inputs import (
+    Floats,
     Rows,
     RowsLike,
     check_row_labels,
@@ -23,6 +24,7 @@ from graphprox.evaluation.inputs import (
 )
 from graphprox.evaluation.scores import SplitScore
 from graphprox.evaluation.span import Span
+from graphprox.graph.graph import UNKNOWN_LABEL
 from graphprox.graph.splits import NodeSplit
 
 
@@ -116,19 +118,27 @@ class LinearProbe(Probe):
         check_split(labels, split, parts=("train", "val", "test"))
         with limit_to_one_thread():
             best = self._search(rows, labels, split)
-        scores = accuracy_and_f1(best.predicted, labels[split.test])
-        return SplitScore(*scores, val_accuracy=best.val_accuracy, c=best.c)
+        truth = labels[split.test]
+        auc = two_class_auc(truth, best.scores, best.classes)
+        return SplitScore(
+            *accuracy_and_f1(choose_class(best.scores, best.classes), truth),
+            val_accuracy=best.val_accuracy,
+            c=best.c,
+            roc_auc=auc,
+        )
 
     def _search(self, rows: Rows, labels: IntArray, split: NodeSplit) -> _Candidate:
         """Return the regression that is selected by validation accuracy."""
         regression = _Regression(rows, labels, split.train, max_iter=self.max_iter, tol=self.tol)
         val_rows = rows[split.val]
-        best, n_without_gain = _Candidate(0, -1, np.empty(0, np.int64)), 0
+        best, n_without_gain = _Candidate(0, -1, np.empty((0, 1)), np.empty(0, np.int64)), 0
         for c in self.cs:
             regression.fit(c)
-            val_accuracy = _accuracy(regression.predict(val_rows), labels[split.val])
+            predicted = choose_class(regression.decision_function(val_rows), regression.classes)
+            val_accuracy = _accuracy(predicted, labels[split.val])
             if val_accuracy > best.val_accuracy:
-                best, n_without_gain = _Candidate(c, val_accuracy, regression.predict(rows[split.test])), 0
+                scores = regression.decision_function(rows[split.test])
+                best, n_without_gain = _Candidate(c, val_accuracy, scores, regression.classes), 0
             elif regression.train_accuracy >= self.min_train_accuracy:
                 n_without_gain += 1
             if n_without_gain == self.patience or not regression.converged:
@@ -140,7 +150,8 @@ class LinearProbe(Probe):
 class _Candidate:
     c: float
     val_accuracy: float
-    predicted: IntArray  # classes of the test nodes
+    scores: Floats  # of the test nodes, (n_test, n_classes), or (n_test, 1) for two classes
+    classes: IntArray
 
 
 class _Regression:
@@ -166,15 +177,53 @@ class _Regression:
     def train_accuracy(self) -> float:
         return float(self._classifier.score(self._span.coordinates, self._labels))
 
-    def predict(self, rows: Rows) -> IntArray:
-        scores = self._span.decision_function(rows, self._classifier.coef_) + self._classifier.intercept_
-        # scikit-learn has a single score for two classes, which is positive for the second.
-        number = np.argmax(scores, axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.int64)
-        classes: IntArray = self._classifier.classes_[number]
+    @property
+    def classes(self) -> IntArray:
+        classes: IntArray = self._classifier.classes_
         return classes
 
+    def decision_function(self, rows: Rows) -> Floats:
+        scores: Floats = self._span.decision_function(rows, self._classifier.coef_) + self._classifier.intercept_
+        return scores
 
-def score_predictions(predicted: ArrayLike, y: ArrayLike, split: NodeSplit) -> SplitScore:
+
+def choose_class(scores: Floats, classes: IntArray) -> IntArray:
+    """Return the class with the highest score of each row; a single score is positive for the second class."""
+    number = np.argmax(scores, axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.int64)
+    chosen: IntArray = classes[number]
+    return chosen
+
+
+def two_class_auc(labels: IntArray, scores: Floats, classes: IntArray) -> float | None:
+    """Return the area under the ROC curve, or None unless there are two classes, both among the labels.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_nodes,)
+        True classes.
+    scores : ndarray of shape (n_nodes, 1) or (n_nodes, 2)
+        Scores of the second class, or of both.
+    classes : ndarray of shape (n_classes,)
+        The classes that were learned, in the order of the scores.
+
+    Returns
+    -------
+    float or None
+
+    Examples
+    --------
+    >>> two_class_auc(np.array([0, 1, 1]), np.array([[0.1], [0.9], [0.0]]), np.array([0, 1]))
+    0.5
+    """
+    if len(classes) != 2 or not np.array_equal(np.unique(labels), np.sort(classes)):
+        return None
+    margin = scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
+    return float(roc_auc_score(labels == classes[1], margin))
+
+
+def score_predictions(
+    predicted: ArrayLike, y: ArrayLike, split: NodeSplit, *, proba: ArrayLike | None = None
+) -> SplitScore:
     """Score the predictions of a classifier on the validation and test nodes of a split.
 
     Parameters
@@ -184,6 +233,8 @@ def score_predictions(predicted: ArrayLike, y: ArrayLike, split: NodeSplit) -> S
     y : array-like of shape (num_nodes,)
         True classes.
     split : NodeSplit
+    proba : array-like of shape (num_nodes, 2), optional
+        Probabilities of the two classes, if there are two, in ascending order: for the ROC-AUC.
 
     Returns
     -------
@@ -198,7 +249,12 @@ def score_predictions(predicted: ArrayLike, y: ArrayLike, split: NodeSplit) -> S
     labels = check_row_labels(y, n_rows=len(classes))
     check_split(labels, split, parts=("val", "test"))
     val_accuracy = _accuracy(classes[split.val], labels[split.val])
-    return SplitScore(*accuracy_and_f1(classes[split.test], labels[split.test]), val_accuracy=val_accuracy)
+    truth, auc = labels[split.test], None
+    if proba is not None:
+        auc = two_class_auc(
+            truth, np.asarray(proba, np.float64)[split.test], np.unique(labels[labels != UNKNOWN_LABEL])
+        )
+    return SplitScore(*accuracy_and_f1(classes[split.test], truth), val_accuracy=val_accuracy, roc_auc=auc)
 
 
 def accuracy_and_f1(predicted: NDArray[np.int64], labels: IntArray) -> tuple[float, float]:

@@ -25,12 +25,15 @@ class SplitScore:
         Accuracy on the validation nodes, by which settings are selected.
     c : float, optional
         Inverse strength of the penalty that was selected, where the probe has one.
+    roc_auc : float, optional
+        Area under the ROC curve on the test nodes; only where there are exactly two classes.
     """
 
     accuracy: float
     macro_f1: float
     val_accuracy: float
     c: float | None = None
+    roc_auc: float | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,6 +79,12 @@ class ClassificationScores:
         return np.array([each.val_accuracy for each in self.splits])
 
     @property
+    def roc_auc(self) -> Floats | None:
+        """Area under the ROC curve on the test nodes, ndarray of shape (n_splits,); None unless two classes exist."""
+        values = [each.roc_auc for each in self.splits if each.roc_auc is not None]
+        return np.array(values) if values and len(values) == len(self.splits) else None
+
+    @property
     def mean(self) -> float:
         """Mean test accuracy over the splits."""
         return float(self.accuracy.mean())
@@ -91,7 +100,7 @@ class ClassificationScores:
         Returns
         -------
         dict of str to list of float
-            Values of every score by its name, one per split.
+            Values of every score by its name, one per split; ``roc_auc`` only if there are exactly two classes.
 
         Examples
         --------
@@ -99,12 +108,76 @@ class ClassificationScores:
         [0.8]
         """
         rows = [asdict(each) for each in self.splits]
-        return {name: [row[name] for row in rows] for name in SplitScore.__dataclass_fields__}
+        names = [name for name in SplitScore.__dataclass_fields__ if name != "roc_auc" or self.roc_auc is not None]
+        return {name: [row[name] for row in rows] for name in names}
 
     def __repr__(self) -> str:
         count = f"{self.n_splits} split{'s' * (self.n_splits != 1)}"
-        accuracy, f1 = _percent(self.accuracy), _percent(self.macro_f1)
-        return f"accuracy {accuracy}, macro F1 {f1} over {count}"
+        auc = "" if self.roc_auc is None else f", ROC-AUC {_percent(self.roc_auc)}"
+        return f"accuracy {_percent(self.accuracy)}, macro F1 {_percent(self.macro_f1)}{auc} over {count}"
+
+
+@dataclass(frozen=True)
+class MultilabelSplitScore:
+    """Scores of a multi-label classifier on one split.
+
+    Parameters
+    ----------
+    micro_f1 : float
+        F1 score of all labels of all test nodes together.
+    macro_f1 : float
+        Mean over classes of the F1 score on the test nodes.
+    """
+
+    micro_f1: float
+    macro_f1: float
+
+
+@dataclass(frozen=True, repr=False)
+class MultilabelScores:
+    """Scores of a multi-label classifier on one or more splits of the nodes.
+
+    Parameters
+    ----------
+    splits : tuple of MultilabelSplitScore
+        Scores of each split, in the order of the splits.
+
+    Examples
+    --------
+    >>> MultilabelScores((MultilabelSplitScore(0.4, 0.25), MultilabelSplitScore(0.5, 0.35)))
+    micro F1 45.00 ± 5.00 %, macro F1 30.00 ± 5.00 % over 2 splits
+    """
+
+    splits: tuple[MultilabelSplitScore, ...]
+
+    @property
+    def n_splits(self) -> int:
+        """Number of splits."""
+        return len(self.splits)
+
+    @property
+    def micro_f1(self) -> Floats:
+        """Micro F1 on the test nodes, ndarray of shape (n_splits,)."""
+        return np.array([each.micro_f1 for each in self.splits])
+
+    @property
+    def macro_f1(self) -> Floats:
+        """Macro F1 on the test nodes, ndarray of shape (n_splits,)."""
+        return np.array([each.macro_f1 for each in self.splits])
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Return all scores as plain values, for JSON.
+
+        Returns
+        -------
+        dict of str to list of float
+            Values of both scores by name, one per split.
+        """
+        return {"micro_f1": self.micro_f1.tolist(), "macro_f1": self.macro_f1.tolist()}
+
+    def __repr__(self) -> str:
+        count = f"{self.n_splits} split{'s' * (self.n_splits != 1)}"
+        return f"micro F1 {_percent(self.micro_f1)}, macro F1 {_percent(self.macro_f1)} over {count}"
 
 
 @dataclass(frozen=True, repr=False)

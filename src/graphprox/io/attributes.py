@@ -190,7 +190,10 @@ def read_labels(
         raise _unknown_ending(path, "labels")
     duplicate = find_duplicate(nodes)
     if duplicate is not None:
-        raise ReadError(f"a node must have one label; {path} has several for {duplicate!r}")
+        raise ReadError(
+            f"a node must have one label; {path} has several for {duplicate!r}: for nodes of several groups, see "
+            "graphprox evaluate --task multilabel"
+        )
     return NodeLabels(nodes, *encode_labels(labels))
 
 

@@ -1,0 +1,154 @@
+"""Reader of nodes with several labels each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import scipy.sparse as sp
+
+from graphprox._utils.arrays import IntArray, NodeIds
+from graphprox.errors import ParameterError, ReadError
+from graphprox.io.columns import ColumnName, ColumnNames, choose_label_columns
+from graphprox.io.files import ending
+from graphprox.io.ids import positions
+from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, read_table
+
+
+@dataclass(frozen=True)
+class LabelSets:
+    """The labels of nodes, of which a node may have several.
+
+    Attributes
+    ----------
+    ids : pyarrow.Array of shape (n_pairs,)
+        Node id of each pair of a node and a label.
+    classes : ndarray of shape (n_pairs,)
+        Class number of each pair.
+    names : tuple of str
+        Class names, sorted.
+    path : str
+        Where they were read from.
+    """
+
+    ids: pa.Array
+    classes: IntArray
+    names: tuple[str, ...]
+    path: str
+
+    def to_matrix(self, ids: NodeIds) -> sp.csr_array:
+        """Return which node has which label.
+
+        Parameters
+        ----------
+        ids : ndarray of shape (num_nodes,)
+            Ids of the nodes of a graph, in their order.
+
+        Returns
+        -------
+        csr_array of bool of shape (num_nodes, n_classes)
+            A row without entries for a node that has no label.
+
+        Raises
+        ------
+        ReadError
+            If a label belongs to no node of the graph.
+        """
+        node = positions(self.ids, pa.array(ids))
+        unknown = np.flatnonzero(node < 0)
+        if len(unknown):
+            name = self.ids[int(unknown[0])].as_py()
+            raise ReadError(
+                f"labels must belong to nodes of the graph; {self.path} has {len(unknown):,} of unknown nodes, such as "
+                f"{name!r}"
+            )
+        pairs = np.unique(np.stack([node, self.classes]), axis=1)  # a label that is listed twice counts once
+        shape = (len(ids), len(self.names))
+        return sp.csr_array((np.ones(pairs.shape[1], bool), (pairs[0], pairs[1])), shape=shape)
+
+
+def read_label_sets(
+    path: str | Path,
+    *,
+    separator: str | None = None,
+    header: bool | None = None,
+    id: ColumnName | None = None,  # noqa: A002 - the name of the column, as in read_graph
+    label: ColumnName | None = None,
+) -> LabelSets:
+    r"""Read nodes with several labels each, from CSV, TSV or Parquet.
+
+    Each row has a node id and a label; a node with several labels has several rows, or several labels in one cell.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to read.
+    separator : str, optional
+        What separates the labels in a cell, such as ``";"``; by default a cell is one label.
+    header : bool, default=None
+        Whether the first row of a text file is a header; detected if None.
+    id, label : str or int, optional
+        Columns of node ids and labels, by name or by number from 1; found by their names by default.
+
+    Returns
+    -------
+    LabelSets
+
+    Raises
+    ------
+    ReadError
+        If the file has another format or no labels.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "groups.csv")
+    ...     _ = path.write_text("id,group\nann,chess\nann,film\nbob,film\n")
+    ...     groups = read_label_sets(path)
+    >>> groups.names
+    ('chess', 'film')
+    >>> groups.to_matrix(np.array(["ann", "bob", "eve"])).toarray().astype(int).tolist()
+    [[1, 1], [0, 1], [0, 0]]
+    """
+    path = Path(path)
+    if ending(path) not in TEXT_ENDINGS + PARQUET_ENDINGS:
+        known = ", ".join(TEXT_ENDINGS[:3] + PARQUET_ENDINGS[:1])
+        raise ReadError(f"the ending of a file of several labels per node must be one of {known}; got {path.name!r}")
+    if separator is not None and not separator.strip():
+        raise ParameterError(
+            f"the separator of labels must be one or more characters other than spaces; got {separator!r}"
+        )
+    names = ColumnNames(id=id, label=label)
+    table = read_table(
+        path,
+        ids=1,
+        values=pa.string(),
+        header=header,
+        choose=lambda columns: choose_label_columns(columns, names),
+        named=names.given("id", "label"),
+    )
+    ids, labels = table.columns
+    return _encode(path, *_split_cells(ids, labels, separator))
+
+
+def _split_cells(ids: pa.Array, labels: pa.Array, separator: str | None) -> tuple[pa.Array, pa.Array]:
+    """Return pairs of a node and a label, without empty labels."""
+    if separator is not None:
+        lists = pc.split_pattern(labels, separator)
+        ids, labels = ids.take(pc.list_parent_indices(lists)), pc.list_flatten(lists)
+    labels = pc.utf8_trim_whitespace(labels)
+    is_label = pc.fill_null(pc.not_equal(labels, ""), False)
+    return ids.filter(is_label), labels.filter(is_label)
+
+
+def _encode(path: Path, ids: pa.Array, labels: pa.Array) -> LabelSets:
+    if not len(labels):
+        raise ReadError(f"{path} must contain labels; all are empty")
+    names = pc.unique(labels)
+    names = names.take(pc.sort_indices(names))
+    classes = pc.index_in(labels, value_set=names).to_numpy(zero_copy_only=False).astype(np.int64)
+    return LabelSets(ids, classes, tuple(names.to_pylist()), str(path))

@@ -1,0 +1,69 @@
+"""Files of nodes with several labels each."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from graphprox import ParameterError, ReadError, read_graph
+from graphprox.io import read_label_sets
+
+EXPECTED = [[1, 1, 0], [0, 1, 1], [0, 0, 0]]
+IDS = np.array(["ann", "bob", "eve"])
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("id,group\nann,chess\nann,film\nbob,film\nbob,tea\nann,film\n", {}),
+        ("ann,chess\nann,film\nbob,film\nbob,tea\n", {"header": False}),
+        ("id,groups\nann,chess;film\nbob,tea; film\neve,\n", {"separator": ";"}),
+        ("id,groups\nann,chess | film\nbob,tea|film|\n", {"separator": "|"}),
+        ("group,who\nchess,ann\nfilm,ann\nfilm,bob\ntea,bob\n", {"id": "who", "label": 1}),
+    ],
+)
+def test_a_node_has_the_labels_of_all_its_rows_and_cells(tmp_path, text, options):
+    path = tmp_path / "groups.csv"
+    path.write_text(text)
+    groups = read_label_sets(path, **options)
+    assert groups.names == ("chess", "film", "tea")
+    assert groups.to_matrix(IDS).toarray().astype(int).tolist() == EXPECTED
+
+
+def test_parquet_and_integer_ids_are_read(tmp_path):
+    path = tmp_path / "groups.parquet"
+    pq.write_table(pa.table({"id": [2, 0, 2], "group": ["a", "b", "b"]}), path)
+    assert read_label_sets(path).to_matrix(np.arange(3)).toarray().astype(int).tolist() == [[0, 1], [0, 0], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "error", "message"),
+    [
+        ("id,group\nann,\nbob,\n", {}, ReadError, "must contain labels"),
+        ("id,these,more\nann,x,y\n", {}, ReadError, "label must name a column of"),
+        ("id,group\nann,x\n", {"separator": " "}, ParameterError, "separator of labels must be"),
+    ],
+)
+def test_other_files_are_rejected(tmp_path, text, options, error, message):
+    path = tmp_path / "groups.csv"
+    path.write_text(text)
+    with pytest.raises(error, match=message):
+        read_label_sets(path, **options)
+
+
+def test_another_ending_and_unknown_nodes_are_rejected(tmp_path):
+    with pytest.raises(ReadError, match="several labels per node must be one of"):
+        read_label_sets(tmp_path / "groups.npy")
+    path = tmp_path / "groups.csv"
+    path.write_text("id,group\nann,x\nzoe,x\nbob,y\n")
+    with pytest.raises(ReadError, match="has 1 of unknown nodes, such as 'zoe'"):
+        read_label_sets(path).to_matrix(IDS)
+
+
+def test_a_graph_with_several_labels_per_node_names_the_task_for_them(tmp_path):
+    (tmp_path / "edges.csv").write_text("ann,bob\n")
+    (tmp_path / "groups.csv").write_text("id,group\nann,x\nann,y\n")
+    with pytest.raises(ReadError, match=r"one label; .* several for 'ann': .* evaluate --task multilabel"):
+        read_graph(tmp_path / "edges.csv", labels=tmp_path / "groups.csv")
