@@ -168,7 +168,7 @@ def test_invalid_edge_list_is_rejected(run_invalid, tmp_path, case):
 
 
 FEATURES = {
-    "an edge to an unknown node": ("a,1\nb,2\n", ["unknown nodes: 'c'"]),
+    "other ids": ("x,1\ny,2\na,5\n", ["2 of the 3 nodes of", "such as 'b', 'c'", "such as 'x', 'y', 'a'"]),
     "a row twice": ("a,1\nb,2\nc,3\nb,4\n", ["several for 'b'"]),
     "a row too long": ("id,f\na,1\nb,2,9\nc,3\n", ["2 cells", "row 3 has 3"]),
     "infinity": ("a,1\nb,2\nc,-inf\n", ["finite", "-inf", "'c'"]),
@@ -190,7 +190,7 @@ def test_invalid_features_are_rejected(run_invalid, tmp_path, case):
 
 
 LABELS = {
-    "an unknown node": ("a,cat\nzoe,dog\n", ["unknown ones: 'zoe'"]),
+    "unknown nodes": ("ann,cat\nzoe,dog\n", ["labels of 'ann', 'zoe'", "such as 'a', 'b', 'c'"]),
     "a label twice": ("a,cat\nb,dog\na,dog\n", ["one label", "several for 'a'"]),
     "three columns": ("a,cat,1\nb,dog,2\n", ["an id and a label", "3 cells"]),
     "a row too short": ("a,cat\nb\n", ["2 cells", "row 2 has 1"]),

@@ -330,6 +330,59 @@ class Graph(ReadOnlyArrays):
         return to_pyg(self)
 
     @classmethod
+    def from_frames(
+        cls,
+        edges: Any,
+        features: Any = None,
+        labels: Any = None,
+        *,
+        source: str | int | None = None,
+        target: str | int | None = None,
+        weight: str | int | None = None,
+        id: str | int | None = None,  # noqa: A002 - as the column is named
+        label: str | int | None = None,
+        directed: bool = False,
+    ) -> Graph:
+        """Convert tables of edges, features and labels, as `read_graph` reads them from files.
+
+        Parameters
+        ----------
+        edges : pandas.DataFrame, polars.DataFrame, pyarrow.Table or object with ``__arrow_c_stream__``
+            A row for each edge.
+        features : table as ``edges``, default=None
+            A row for each node, joined by id, with columns of any kind.
+        labels : table as ``edges``, default=None
+            A row with the class of each node, joined by id.
+        source, target, weight : str or int, default=None
+            Columns of ``edges``, by name or by number from 1. By default columns with names such as ``source``,
+            ``target`` and ``weight``, or else the first two, without weights.
+        id : str or int, default=None
+            Column of ``features`` and ``labels``. By default one with a name such as ``id`` or ``user_id``, the index
+            of a pandas DataFrame if it has a name or contains strings, or else the first column.
+        label : str or int, default=None
+            Column of ``labels``. By default the only one besides the ids, or one with a name such as ``label``.
+        directed : bool, default=False
+            Whether edges have a direction.
+
+        Returns
+        -------
+        Graph
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> follows = pd.DataFrame({"follower": ["ann", "bob"], "followee": ["bob", "eve"]})
+        >>> users = pd.DataFrame({"age": [31, 25, 52], "user_id": ["ann", "bob", "eve"]})
+        >>> Graph.from_frames(follows, users.set_index("user_id"), directed=True)
+        Graph(3 nodes, 2 directed edges, 1 features)
+        """
+        from graphprox.io.columns import ColumnNames
+        from graphprox.io.frames import from_frames
+
+        names = ColumnNames(source, target, weight, id, label)
+        return from_frames(edges, features, labels, names, directed=directed)
+
+    @classmethod
     def from_networkx(
         cls,
         graph: nx.Graph[Any],

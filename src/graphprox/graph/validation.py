@@ -45,7 +45,7 @@ def check_graph(obj: GraphLike, *, check_features: Callable[[MatrixLike], Matrix
         PyG ``Data``, networkx graph                converted by `Graph.from_pyg`, `Graph.from_networkx`
         tuple ``(X, A)``                            features, and edges as described below
         sparse matrix of shape (n, n)               adjacency matrix; features are structural
-        array-like of shape (n, num_features)         features of nodes without edges
+        array-like of shape (n, num_features)         features of nodes without edges; a DataFrame of numbers too
         ==========================================  =========================================================
 
         ``A`` is an adjacency matrix if it is sparse, or a square matrix with as many rows as ``X``; otherwise it is an
@@ -89,6 +89,7 @@ def check_graph(obj: GraphLike, *, check_features: Callable[[MatrixLike], Matrix
         return _check_pair(to_numpy(obj[0]), to_numpy(obj[1]), check_features)
     if sp.issparse(obj):
         return _check_adjacency(obj)
+    _reject_frame(obj)
     if is_matrix(obj):
         _reject_edge_index(obj)
         _warn_if_edges(obj)
@@ -114,6 +115,24 @@ def is_matrix(obj: object) -> bool:
     (True, False, False)
     """
     return isinstance(obj, list) or hasattr(obj, "__array__")
+
+
+def _reject_frame(obj: Any) -> None:
+    """Raise an error if a DataFrame or table is not a matrix of features: it has words, or names of edges."""
+    if type(obj).__name__ == "LazyFrame":
+        raise GraphError("a graph must be made of tables by Graph.from_frames; got LazyFrame: call collect() first")
+    is_table = hasattr(obj, "column_names") and hasattr(obj, "schema")  # of pyarrow; DataFrames have columns
+    if not (is_table or (hasattr(obj, "columns") and hasattr(obj, "dtypes"))):
+        return
+    from graphprox.io.column_names import find_ends
+
+    names = [str(name) for name in (obj.column_names if is_table else obj.columns)]
+    is_numeric = np.asarray(obj.slice(0, 100) if is_table else obj.head(100)).dtype.kind in "biuf"
+    if not is_numeric or find_ends(names) is not None:
+        raise GraphError(
+            f"a graph must be made of tables by Graph.from_frames(edges, features); got {type(obj).__name__} alone, "
+            f"with the columns {', '.join(names[:5])}"
+        )
 
 
 def _warn_if_edges(obj: Any) -> None:

@@ -30,6 +30,7 @@ from graphprox.preprocessing.table_encoder import TableEncoder
 
 SVMLIGHT_ENDINGS = (".svmlight", ".libsvm", ".svm")
 _FEATURE_NAMES = ("x", "features", "attr_matrix", "vectors", "arr_0")
+SEVERAL_GROUPS = ": for nodes of several groups, see graphprox evaluate --task multilabel"
 _LABEL_NAMES = ("y", "labels", "label", "arr_0")
 
 
@@ -126,9 +127,7 @@ def read_features(
         features = NodeFeatures(_row_numbers(path, matrix), matrix)
     else:
         raise _unknown_ending(path, "features")
-    duplicate = find_duplicate(features.ids)
-    if duplicate is not None:
-        raise ReadError(f"a node must have one row of features; {path} has several for {duplicate!r}")
+    check_unique(features.ids, f"a node must have one row of features; {path} has")
     return features
 
 
@@ -188,12 +187,7 @@ def read_labels(
         return _read_svmlight_labels(path)
     else:
         raise _unknown_ending(path, "labels")
-    duplicate = find_duplicate(nodes)
-    if duplicate is not None:
-        raise ReadError(
-            f"a node must have one label; {path} has several for {duplicate!r}: for nodes of several groups, see "
-            "graphprox evaluate --task multilabel"
-        )
+    check_unique(nodes, f"a node must have one label; {path} has", hint=SEVERAL_GROUPS)
     return NodeLabels(nodes, *encode_labels(labels))
 
 
@@ -240,6 +234,28 @@ def encode_labels(labels: pa.Array) -> tuple[IntArray, tuple[str, ...] | None]:
 
 
 # -- shared helpers -------------------------------------------------------------------------------------------------
+
+
+def check_unique(ids: pa.Array, rule: str, *, hint: str = "") -> None:
+    """Raise an error that names an id that occurs more than once.
+
+    Parameters
+    ----------
+    ids : pyarrow.Array
+        The ids.
+    rule : str
+        Beginning of the message.
+    hint : str, default=""
+        End of the message.
+
+    Raises
+    ------
+    ReadError
+        If an id occurs more than once.
+    """
+    duplicate = find_duplicate(ids)
+    if duplicate is not None:
+        raise ReadError(f"{rule} several for {duplicate!r}{hint}")
 
 
 def _is_table(kind: str, *, ids: bool) -> bool:

@@ -6,21 +6,15 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
-from graphprox._utils.arrays import IntArray
-from graphprox._utils.stacklevel import find_stacklevel
-from graphprox.errors import IgnoredInputWarning, ParameterError, ReadError, StructuralFeaturesWarning
-from graphprox.graph.graph import UNKNOWN_LABEL, Graph
-from graphprox.io.attributes import NodeFeatures, NodeLabels, read_features, read_labels
+from graphprox.errors import ParameterError, ReadError, StructuralFeaturesWarning
+from graphprox.graph.graph import Graph
+from graphprox.io.attributes import read_features, read_labels
 from graphprox.io.columns import ColumnNames
-from graphprox.io.edge_lists import EdgeList, read_edge_list
+from graphprox.io.edge_lists import read_edge_list
 from graphprox.io.files import check_readable, ending
 from graphprox.io.graph_files import read_graphml, read_npz, read_torch
-from graphprox.io.ids import number_nodes, positions, to_node_ids
+from graphprox.io.joins import build_graph, join_features, join_labels
 from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS
-from graphprox.preprocessing.encoded_table import EncodedTable
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 _GRAPH_ENDINGS = (".npz", ".graphml", ".pt", ".pth")
@@ -50,8 +44,9 @@ def read_graph(
         weights; or a complete graph in npz, GraphML or PyG's ``.pt``.
     features : str or Path, default=None
         Features of the nodes in CSV, TSV, Parquet, npz, npy or svmlight, joined by id. The nodes of an edge list are
-        then in the order of the features, and otherwise in the order of their ids. A graph without features gets
-        structural ones, with a `StructuralFeaturesWarning`.
+        then in the order of the features, followed by those without a row, which have missing values; they are in the
+        order of their ids if there are no features. A graph without features gets structural ones, with a
+        `StructuralFeaturesWarning`.
     labels : str or Path, default=None
         Labels of the nodes in the same formats, joined by id.
     directed : bool, default=None
@@ -111,7 +106,7 @@ def read_graph(
             graph = _read_complete(path, kind, directed, names)
     elif kind in TEXT_ENDINGS + PARQUET_ENDINGS:
         edges = read_edge_list(path, header=header, names=names)
-        graph = _build_graph(path, edges, node_features, directed=bool(directed))
+        graph = build_graph(edges, node_features, directed=bool(directed), names=(path, str(features)), encoder=encoder)
         del edges
         node_features = None
     else:
@@ -119,9 +114,9 @@ def read_graph(
         known = ", ".join(TEXT_ENDINGS[:4] + PARQUET_ENDINGS[:1] + _GRAPH_ENDINGS)
         raise ReadError(f"the ending of a graph file must be one of {known}; got {path.name!r}")
     if node_features is not None:
-        graph = _join_features(graph, node_features, str(features))
+        graph = join_features(graph, node_features, (path, str(features)), encoder)
     if node_labels is not None:
-        graph = _join_labels(graph, node_labels, str(labels))
+        graph = join_labels(graph, node_labels, str(labels))
     if graph.num_entries == 0:
         raise ReadError(f"a graph must have at least one edge; {path} has none")
     return graph
@@ -150,69 +145,3 @@ def _read_complete(path: Path, kind: str, directed: bool | None, names: ColumnNa
         graph = read_graphml(path, label=label, weight=weight)
         return graph.to_undirected() if directed is False and graph.directed else graph
     return read_torch(path, directed=directed)
-
-
-def _build_graph(path: Path, edges: EdgeList, features: NodeFeatures | None, *, directed: bool) -> Graph:
-    x: Any = None
-    if features is None:
-        index, ids = number_nodes(edges.source, edges.target)
-        num_nodes = int(index.max()) + 1 if ids is None else len(ids)
-    else:
-        index = np.stack([_find_ends(path, end, features.ids) for end in (edges.source, edges.target)])
-        ids, x, num_nodes = to_node_ids(features.ids), features.x, len(features.ids)
-    weight = edges.weight
-    # Free the ids of a large graph before its edges are sorted.
-    del edges
-    pa.default_memory_pool().release_unused()
-    return Graph(x, index, num_nodes=num_nodes, edge_weight=weight, node_ids=ids, directed=directed)
-
-
-def _find_ends(path: Path, ends: pa.Array, known: pa.Array) -> IntArray:
-    found = positions(ends, known)
-    unknown = np.flatnonzero(found < 0)
-    if len(unknown):
-        names = {ends[int(i)].as_py() for i in unknown[:1000]}
-        raise ReadError(
-            f"every node of an edge must have a row of features; {path} has edges to unknown nodes: "
-            f"{_format_names(names, at_least=len(unknown) > 1000)}"
-        )
-    return found
-
-
-def _format_names(names: set[object], *, at_least: bool) -> str:
-    shown = sorted(names, key=str)[:3]
-    rest = len(names) - len(shown)
-    more = f" and {'at least ' * at_least}{rest} more" if rest else ""
-    return ", ".join(repr(name) for name in shown) + more
-
-
-def _join_features(graph: Graph, features: NodeFeatures, name: str) -> Graph:
-    ids = pa.array(graph.ids)
-    row = positions(ids, features.ids)
-    missing = np.flatnonzero(row < 0)
-    if len(missing):
-        names = {ids[int(i)].as_py() for i in missing}
-        raise ReadError(
-            f"every node must have a row of features; {name} has none for {_format_names(names, at_least=False)}"
-        )
-    if len(features.ids) > len(row):
-        warnings.warn(
-            f"{len(features.ids) - len(row)} rows of {name} belong to no node of the graph; they are ignored",
-            IgnoredInputWarning,
-            stacklevel=find_stacklevel(),
-        )
-    x = features.x
-    return graph.with_features(x.take(row) if isinstance(x, EncodedTable) else x[row])
-
-
-def _join_labels(graph: Graph, labels: NodeLabels, name: str) -> Graph:
-    node = positions(labels.ids, pa.array(graph.ids))
-    unknown = np.flatnonzero(node < 0)
-    if len(unknown):
-        names = {labels.ids[int(i)].as_py() for i in unknown}
-        raise ReadError(
-            f"labels must belong to nodes of the graph; {name} has unknown ones: {_format_names(names, at_least=False)}"
-        )
-    y = np.full(graph.num_nodes, UNKNOWN_LABEL, np.int64)
-    y[node] = labels.y
-    return graph.with_labels(y, class_names=labels.names)

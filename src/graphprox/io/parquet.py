@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from graphprox.errors import ReadError
-from graphprox.io.column_names import are_id_names, find_ends, is_entity, is_entity_id, is_node_id
+from graphprox.io.column_names import are_id_names, find_ends, is_entity, is_entity_id, is_node_id, is_unnamed
 from graphprox.io.files import reason
 from graphprox.io.list_columns import is_list, stack_lists
 
@@ -181,6 +182,7 @@ def move_index(table: pa.Table, ids: int) -> pa.Table:
     -------
     pyarrow.Table
     """
+    table = _add_range_index(table, ids)
     index = _find_index(table)
     others = [name for name in table.column_names if name not in index]
     if not index or len(set(table.column_names)) < table.num_columns:
@@ -190,12 +192,32 @@ def move_index(table: pa.Table, ids: int) -> pa.Table:
     return table.select([*others, *(name for name in index if _has_name(name))])
 
 
+def _add_range_index(table: pa.Table, ids: int) -> pa.Table:
+    """Add an index of row numbers, which pandas does not store, if there is no other column that may contain ids."""
+    names = table.column_names
+    kind = table.schema.field(0).type if names else None
+    if ids != 1 or not pa.types.is_floating(kind) or any(is_entity(name) or is_unnamed(name) for name in names):
+        return table
+    stored = _read_metadata(table).get("index_columns", [])
+    if len(stored) != 1 or not isinstance(stored[0], dict) or stored[0].get("kind") != "range":
+        return table
+    start, step = stored[0].get("start", 0), stored[0].get("step", 1)
+    numbers = pa.array([start + step * i for i in range(table.num_rows)], pa.int64())
+    return table.add_column(0, "__index_level_0__", numbers)
+
+
 def _find_index(table: pa.Table) -> list[str]:
-    try:
-        stored = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
-    except ValueError:
-        return []
+    stored = _read_metadata(table).get("index_columns", [])
     return [name for name in stored if isinstance(name, str) and name in table.column_names]
+
+
+def _read_metadata(table: pa.Table) -> dict[str, Any]:
+    """Return what pandas stored about a table; nothing if it is damaged."""
+    try:
+        stored = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
+    except ValueError:
+        return {}
+    return stored if isinstance(stored, dict) else {}
 
 
 def _is_id_index(table: pa.Table, index: Sequence[str], others: Sequence[str]) -> bool:

@@ -1,0 +1,102 @@
+"""Graphs from DataFrames of pandas and polars and tables of pyarrow; `Graph.from_frames` reads them."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from graphprox.errors import GraphError, ReadError
+from graphprox.graph.graph import Graph
+from graphprox.io.attributes import SEVERAL_GROUPS, NodeFeatures, NodeLabels, check_unique, encode_labels
+from graphprox.io.columns import ColumnNames, choose_edge_columns, choose_feature_columns, choose_label_columns
+from graphprox.io.edge_lists import to_edge_list
+from graphprox.io.feature_tables import read_encoded
+from graphprox.io.files import reason
+from graphprox.io.joins import build_graph, join_labels
+from graphprox.io.tables import table_from_arrow
+
+_EDGES, _FEATURES, _LABELS = "the edges", "the features", "the labels"
+
+
+def from_frames(edges: Any, features: Any, labels: Any, names: ColumnNames, *, directed: bool) -> Graph:
+    """Build a graph from tables; see `Graph.from_frames`.
+
+    Parameters
+    ----------
+    edges, features, labels : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        The tables; features and labels may be None.
+    names : ColumnNames
+        Columns that the user named.
+    directed : bool
+        Whether edges have a direction.
+
+    Returns
+    -------
+    Graph
+    """
+    tables = {name: to_arrow(frame, name) for name, frame in ((_EDGES, edges), (_FEATURES, features), (_LABELS, labels))
+              if frame is not None or name == _EDGES}  # fmt: skip
+    try:
+        chosen = table_from_arrow(
+            _EDGES, tables[_EDGES], ids=2, values=None, choose=partial(choose_edge_columns, names=names)
+        )
+        nodes = None if features is None else _to_features(tables[_FEATURES], names)
+        graph = build_graph(to_edge_list(chosen), nodes, directed=directed)
+        return graph if labels is None else join_labels(graph, _to_labels(tables[_LABELS], names), _LABELS)
+    except ReadError as error:
+        raise GraphError(str(error)) from None
+
+
+def _to_features(table: pa.Table, names: ColumnNames) -> NodeFeatures:
+    choose = partial(choose_feature_columns, names=names)
+    found, x = read_encoded(
+        lambda values: table_from_arrow(_FEATURES, table, ids=1, values=values, choose=choose), typed=True
+    )
+    features = NodeFeatures(found.columns[0], x)
+    check_unique(features.ids, f"a node must have one row of features; {_FEATURES} have")
+    return features
+
+
+def _to_labels(table: pa.Table, names: ColumnNames) -> NodeLabels:
+    choose = partial(choose_label_columns, names=names)
+    ids, labels = table_from_arrow(_LABELS, table, ids=1, values=pa.string(), choose=choose).columns
+    check_unique(ids, f"a node must have one label; {_LABELS} have", hint=SEVERAL_GROUPS)
+    return NodeLabels(ids, *encode_labels(labels))
+
+
+def to_arrow(frame: Any, name: str) -> pa.Table:
+    """Convert a table to one of pyarrow.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame, polars.DataFrame, pyarrow.Table or object with ``__arrow_c_stream__``
+        The table. The index of pandas is kept if it is not just row numbers.
+    name : str
+        What it contains, for messages.
+
+    Returns
+    -------
+    pyarrow.Table
+
+    Raises
+    ------
+    GraphError
+        If the object is not a table, or a column contains values of several types.
+    """
+    pandas = sys.modules.get("pandas")  # an object can only be a DataFrame if pandas is imported already
+    try:
+        if isinstance(frame, pa.Table):
+            return frame
+        if pandas is not None and isinstance(frame, pandas.DataFrame):
+            return pa.Table.from_pandas(frame)
+        if hasattr(frame, "__arrow_c_stream__") or isinstance(frame, pa.RecordBatch):
+            return pa.table(frame)
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise GraphError(f"{name} must be a table whose columns have one type each; got {reason(error)}") from None
+    hint = ": call collect() first" if type(frame).__name__ == "LazyFrame" else ""
+    raise GraphError(
+        f"{name} must be a DataFrame of pandas or polars, or a table of pyarrow; got {type(frame).__name__}{hint}"
+    )

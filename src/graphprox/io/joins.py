@@ -1,0 +1,239 @@
+"""Joins of edges, features and labels by node id."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from graphprox._utils.arrays import IntArray
+from graphprox._utils.stacklevel import find_stacklevel
+from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ReadError
+from graphprox.graph.graph import UNKNOWN_LABEL, Graph
+from graphprox.io.attributes import NodeFeatures, NodeLabels
+from graphprox.io.edge_lists import EdgeList
+from graphprox.io.ids import number_nodes, positions, to_node_ids
+from graphprox.preprocessing.encoded_table import EncodedTable, encode_table
+from graphprox.preprocessing.table_encoder import TableEncoder
+
+_MAX_MISSING = 0.5  # share of nodes without a row, above which the ids probably do not match
+_MAX_MARKED = 50  # columns up to which a missing number has a mark
+
+Name = str | Path
+
+
+# -- edges and features ---------------------------------------------------------------------------------------------
+
+
+def build_graph(
+    edges: EdgeList,
+    features: NodeFeatures | None,
+    *,
+    directed: bool,
+    names: tuple[Name, Name] = ("the edges", "the features"),
+    encoder: TableEncoder | None = None,
+) -> Graph:
+    """Build a graph from an edge list and features.
+
+    Parameters
+    ----------
+    edges : EdgeList
+        The edges.
+    features : NodeFeatures or None
+        Features, in the order of the nodes. Nodes of edges that have none come last, with missing values.
+    directed : bool
+        Whether edges have a direction.
+    names : tuple of str or Path, default=("the edges", "the features")
+        The files, for messages.
+    encoder : TableEncoder, default=None
+        What the columns of a table of features contain, for missing values.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    ReadError
+        If most nodes have no row of features.
+    """
+    x: Any = None
+    index: Any
+    if features is None:
+        index, ids = number_nodes(edges.source, edges.target)
+        num_nodes = int(index.max()) + 1 if ids is None else len(ids)
+    else:
+        known, x = features.ids, features.x
+        index = _find_ends(edges, known)
+        if (index < 0).any():
+            known = _append_missing(edges, known, names)
+            index = _find_ends(edges, known)
+            x = take_rows(x, np.where(np.arange(len(known)) < len(features.ids), np.arange(len(known)), -1), encoder)
+        ids, num_nodes = to_node_ids(known), len(known)
+    weight = edges.weight
+    # Free the ids of a large graph before its edges are sorted.
+    del edges
+    pa.default_memory_pool().release_unused()
+    return Graph(x, index, num_nodes=num_nodes, edge_weight=weight, node_ids=ids, directed=directed)
+
+
+def _find_ends(edges: EdgeList, known: pa.Array) -> IntArray:
+    return np.stack([positions(end, known) for end in (edges.source, edges.target)])
+
+
+def _append_missing(edges: EdgeList, known: pa.Array, names: tuple[Name, Name]) -> pa.Array:
+    """Return the ids of the features, followed by those of other nodes of edges in sorted order."""
+    ends = pa.concat_arrays([edges.source, edges.target])
+    if ends.type != known.type:
+        ends, known = ends.cast(pa.string()), known.cast(pa.string())
+    nodes = pc.unique(ends)
+    missing = nodes.filter(pc.invert(pc.is_in(nodes, value_set=known)))
+    missing = missing.take(pc.sort_indices(missing))
+    _report_missing(missing, len(nodes), known, names)
+    return pa.concat_arrays([known, missing])
+
+
+def _report_missing(missing: pa.Array, num_nodes: int, known: pa.Array, names: tuple[Name, Name]) -> None:
+    graph, table = names
+    if len(missing) > _MAX_MISSING * num_nodes:
+        raise ReadError(
+            f"nodes must have a row of features under the same id; {len(missing)} of the {num_nodes} nodes of {graph} "
+            f"have none in {table}, such as {_examples(missing)}, and its ids are such as {_examples(known)}"
+        )
+    count = "1 node has" if len(missing) == 1 else f"{len(missing)} of {num_nodes} nodes have"
+    _warn(
+        f"{count} no row in {table}, such as {_examples(missing, 1)}; their features are missing values",
+        AssumedInputWarning,
+    )
+
+
+def _examples(ids: pa.Array, count: int = 3) -> str:
+    return ", ".join(repr(each) for each in ids[:count].to_pylist())
+
+
+def join_features(
+    graph: Graph, features: NodeFeatures, names: tuple[Name, Name], encoder: TableEncoder | None = None
+) -> Graph:
+    """Give a graph the features of a file, by node id.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    features : NodeFeatures
+        The features. Rows of unknown nodes are ignored, and nodes without a row have missing values, with a warning.
+    names : tuple of str or Path
+        The files of the graph and of the features, for messages.
+    encoder : TableEncoder, default=None
+        What the columns of a table of features contain, for missing values.
+
+    Returns
+    -------
+    Graph
+    """
+    ids = pa.array(graph.ids)
+    rows = positions(ids, features.ids)
+    missing = ids.filter(pa.array(rows < 0))
+    if len(missing):
+        _report_missing(missing, graph.num_nodes, features.ids, names)
+    unused = len(features.ids) - np.count_nonzero(rows >= 0)
+    if unused:
+        _warn(f"{unused} rows of {names[1]} belong to no node of the graph; they are ignored", IgnoredInputWarning)
+    return graph.with_features(take_rows(features.x, rows, encoder))
+
+
+def take_rows(x: Any, rows: IntArray, encoder: TableEncoder | None = None) -> Any:
+    """Select rows of features; -1 stands for a row of missing values.
+
+    Parameters
+    ----------
+    x : EncodedTable, or ndarray or csr_array of shape (n_rows, num_features)
+        The features.
+    rows : ndarray of shape (num_nodes,)
+        Positions of the rows, -1 where there is none.
+    encoder : TableEncoder, default=None
+        What the columns of a table contain; found out by default, from the missing values too.
+
+    Returns
+    -------
+    EncodedTable, or ndarray or csr_array of shape (num_nodes, num_features)
+        In a table, missing values are encoded as empty cells are. In a matrix, they are the means of the columns, and
+        zeros if the matrix is sparse.
+    """
+    missing = rows < 0
+    if not missing.any():
+        return x.take(rows) if isinstance(x, EncodedTable) else x[rows]
+    if isinstance(x, EncodedTable):
+        columns = x.columns
+        if columns is None and x.feature_names is not None and (encoder or len(x.feature_names) <= _MAX_MARKED):
+            values = x.x.toarray() if sp.issparse(x.x) else x.x
+            columns = pa.table([pa.array(each) for each in values.T], names=list(x.feature_names))
+        if columns is not None:
+            with warnings.catch_warnings(action="ignore", category=IgnoredInputWarning):  # raised when it was read
+                return encode_table(columns.take(pa.array(rows, mask=missing)), encoder)
+        return EncodedTable(_fill_rows(x.x, rows, missing), x.feature_names)
+    return _fill_rows(x, rows, missing)
+
+
+def _fill_rows(x: Any, rows: IntArray, missing: NDArray[np.bool_]) -> Any:
+    is_sparse: bool = sp.issparse(x)
+    if is_sparse:
+        matrix = sp.csr_array(x)
+        num_rows, num_columns = x.shape
+        indptr = np.append(matrix.indptr, matrix.indptr[-1])  # one more row, without entries
+        extended = sp.csr_array((matrix.data, matrix.indices, indptr), shape=(num_rows + 1, num_columns))
+        return extended[np.where(missing, num_rows, rows)]
+    taken = np.asarray(x)[rows].astype(np.float32)
+    taken[missing] = np.asarray(x).mean(axis=0)
+    return taken
+
+
+# -- labels ---------------------------------------------------------------------------------------------------------
+
+
+def join_labels(graph: Graph, labels: NodeLabels, name: Name) -> Graph:
+    """Give a graph the labels of a file, by node id.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    labels : NodeLabels
+        The labels. Those of unknown nodes are ignored, with a warning.
+    name : str or Path
+        The file of the labels, for messages.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    ReadError
+        If all labels belong to unknown nodes.
+    """
+    ids = pa.array(graph.ids)
+    node = positions(labels.ids, ids)
+    unknown = labels.ids.filter(pa.array(node < 0))
+    if len(unknown) == len(labels.ids):
+        raise ReadError(
+            f"labels must belong to nodes of the graph; {name} has labels of {_examples(unknown)}, and the ids of the "
+            f"graph are such as {_examples(ids)}"
+        )
+    if len(unknown):
+        rows = "1 row" if len(unknown) == 1 else f"{len(unknown)} of {len(node)} rows"
+        belong = "belongs to no node of the graph and is" if len(unknown) == 1 else "belong to no node and are"
+        _warn(f"{rows} of {name} {belong} ignored, such as that of {_examples(unknown, 1)}", IgnoredInputWarning)
+    y = np.full(graph.num_nodes, UNKNOWN_LABEL, np.int64)
+    y[node[node >= 0]] = labels.y[node >= 0]
+    return graph.with_labels(y, class_names=labels.names)
+
+
+def _warn(message: str, category: type[Warning]) -> None:
+    warnings.warn(message, category, stacklevel=find_stacklevel())

@@ -1,0 +1,130 @@
+"""Graphs of DataFrames equal those of the same tables in files."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from graphprox import AssumedInputWarning, Graph, GraphError, IgnoredInputWarning, ParameterError, embed, read_graph
+from graphprox.graph.validation import check_graph
+
+EDGES = pd.DataFrame({"source": ["ann", "bob", "cy"], "target": ["bob", "cy", "dan"], "weight": [1.0, 2, 3]})
+USERS = pd.DataFrame(
+    {"user_id": ["dan", "ann", "bob", "cy"], "age": [52, 31, None, 40], "city": ["Rome", "Oslo", "Rome", None]}
+)
+TEAMS = pd.DataFrame({"user_id": ["ann", "cy"], "team": ["red", "blue"]})
+KINDS = {"pandas": lambda frame: frame, "polars": pl.from_pandas, "pyarrow": lambda frame: pa.Table.from_pandas(frame)}
+
+
+class Stream:
+    """A table of another library, which has nothing but Arrow's stream."""
+
+    def __init__(self, frame):
+        self.table = pa.Table.from_pandas(frame)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("convert", [*KINDS.values(), Stream], ids=[*KINDS, "stream"])
+def test_tables_give_the_graph_of_files(tmp_path, convert):
+    frames = {"edges": EDGES, "features": USERS, "labels": TEAMS}
+    for name, frame in frames.items():
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    graph = Graph.from_frames(*map(convert, frames.values()), directed=True)
+    known = read_graph(
+        tmp_path / "edges.csv", features=tmp_path / "features.csv", labels=tmp_path / "labels.csv", directed=True
+    )
+    assert graph.ids.tolist() == known.ids.tolist() == ["dan", "ann", "bob", "cy"]
+    assert graph.feature_names == known.feature_names
+    assert graph.class_names == known.class_names
+    for name in ("x", "edge_index", "edge_weight", "y"):
+        assert np.array_equal(getattr(graph, name), getattr(known, name))
+
+
+@pytest.mark.parametrize("convert", KINDS.values(), ids=KINDS)
+def test_columns_may_be_named(convert):
+    sales = convert(pd.DataFrame({"day": [1, 2], "price": [2.5, 1.0], "buyer": ["a", "b"], "seller": ["b", "c"]}))
+    people = convert(pd.DataFrame({"age": [3, 4, 5], "code": ["a", "b", "c"]}))
+    kinds = convert(pd.DataFrame({"code": ["a", "b", "c"], "kind": ["x", "y", "x"], "size": [1, 2, 3]}))
+    with pytest.warns(IgnoredInputWarning):
+        graph = Graph.from_frames(
+            sales, people, kinds, source="seller", target=3, weight="price", id="code", label="kind", directed=True
+        )
+    assert graph.ids[graph.edge_index].tolist() == [["b", "c"], ["a", "b"]]
+    assert (graph.edge_weight.tolist(), graph.x.ravel().tolist(), graph.y.tolist()) == ([2.5, 1], [3, 4, 5], [0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        pd.DataFrame({"age": [1, 2, 3]}, index=pd.Index(["a", "b", "c"], name="user_id")),
+        pd.DataFrame({"age": [1, 2, 3]}, index=["a", "b", "c"]),
+        pd.DataFrame({"user_id": ["a", "b", "c"], "age": [1, 2, 3]}, index=[7, 8, 9]),
+        pd.DataFrame({"age": [1, 2, 3], "id": ["a", "b", "c"]}, index=["p", "q", "r"]),
+    ],
+    ids=["named index", "index of strings", "column", "column and index"],
+)
+@pytest.mark.filterwarnings("ignore::graphprox.AssumedInputWarning")
+def test_ids_are_a_column_or_else_the_index(features):
+    graph = Graph.from_frames(pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]}), features)
+    assert (graph.ids.tolist(), graph.x.ravel().tolist()) == (["a", "b", "c"], [1, 2, 3])
+
+
+def test_row_numbers_are_ids_of_a_frame_of_numbers():
+    edges = pd.DataFrame({"source": [0, 1], "target": [1, 2]})
+    graph = Graph.from_frames(edges, pd.DataFrame({"height": [1.5, 1.25, 1.75], "age": [3, 4, 5]}))
+    assert (graph.node_ids, graph.x.tolist()) == (None, [[1.5, 3], [1.25, 4], [1.75, 5]])
+
+
+def test_what_is_assumed_is_stated_as_for_files():
+    with pytest.warns(AssumedInputWarning, match="edges join columns 'follower' and 'followee' of the edges"):
+        Graph.from_frames(
+            pd.DataFrame({"followee": ["a"], "follower": ["b"]}), pd.DataFrame({"id": ["a", "b"], "x": [1, 2]})
+        )
+
+
+@pytest.mark.parametrize(
+    ("frames", "options", "error", "words"),
+    [
+        (("edges.csv",), {}, GraphError, "the edges must be a DataFrame of pandas or polars, .* got str"),
+        ((pl.from_pandas(EDGES).lazy(),), {}, GraphError, r"got LazyFrame: call collect\(\) first"),
+        ((EDGES[["source"]],), {}, GraphError, "the edges must have at least 2 columns of ids; it has 1"),
+        ((EDGES[:0],), {}, GraphError, "a graph must have at least one edge; the edges lists none"),
+        ((EDGES,), {"source": "sauce"}, ParameterError, "source must name a column of the edges; .*'source'"),
+        ((EDGES, USERS), {"id": "user"}, ParameterError, "id must name a column of the features; .*'user_id'"),
+        ((EDGES, [[1]]), {}, GraphError, "the features must be a DataFrame .* got list"),
+        ((EDGES, pd.concat([USERS, USERS])), {}, GraphError, "the features have several for"),
+        ((EDGES, USERS, pd.concat([TEAMS, TEAMS])), {}, GraphError, "the labels have several for"),
+        ((EDGES, USERS, USERS), {}, GraphError, "label must name a column of the labels"),
+        ((pd.DataFrame({"source": ["a", 1], "target": ["b", "c"]}),), {}, GraphError, "one type each"),
+        ((EDGES.assign(weight=["x", "y", "z"]),), {}, GraphError, "weights must be numbers; column 3 .* 'x'"),
+    ],
+)
+def test_invalid_tables_are_rejected(frames, options, error, words):
+    with pytest.raises(error, match=words):
+        Graph.from_frames(*frames, **options)
+
+
+@pytest.mark.parametrize("convert", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("frame", [EDGES, USERS, pd.DataFrame({"source": [0, 1, 2], "target": [1, 2, 0]})])
+def test_a_table_alone_is_rejected_with_advice(convert, frame):
+    with pytest.raises(GraphError, match=r"by Graph.from_frames\(edges, features\); got \w+ alone, with the columns"):
+        embed(convert(frame))
+
+
+@pytest.mark.parametrize("convert", KINDS.values(), ids=KINDS)
+def test_a_table_of_numbers_is_a_matrix_of_features(convert):
+    frame = pd.DataFrame({"age": [1.0, 2, 3], "height": [1.5, 1.75, 2]})
+    with warnings.catch_warnings(action="error"):
+        assert check_graph(convert(frame)).x.tolist() == frame.to_numpy().tolist()
+
+
+def test_a_lazy_frame_is_rejected_with_advice():
+    with pytest.raises(GraphError, match=r"got LazyFrame: call collect\(\) first"):
+        check_graph(pl.from_pandas(EDGES).lazy())

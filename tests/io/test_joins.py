@@ -1,0 +1,79 @@
+"""Nodes without a row of features have missing values, and rows of unknown nodes are ignored, with a warning."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from graphprox import AssumedInputWarning, IgnoredInputWarning, ReadError, read_graph
+from graphprox.io.joins import take_rows
+from graphprox.preprocessing import TableEncoder
+
+EDGES = "ann,bob\nbob,cy\ncy,dan\n"
+
+
+def test_a_minority_without_a_row_has_missing_values(write):
+    edges, users = write("e.csv", EDGES), write("x.csv", "id,age,city\ncy,30,Rome\nann,40,Oslo\nbob,50,Rome\n")
+    with pytest.warns(AssumedInputWarning, match=r"1 node has no row in .*x.csv, such as 'dan'; .* missing values"):
+        graph = read_graph(edges, features=users)
+    assert graph.ids.tolist() == ["cy", "ann", "bob", "dan"]
+    assert graph.feature_names == ("age", "age is missing", "city=Oslo", "city=Rome", "city is missing")
+    assert graph.x.tolist() == [[30, 0, 0, 1, 0], [40, 0, 1, 0, 0], [50, 0, 0, 1, 0], [40, 1, 0, 0, 1]]
+
+
+def test_a_minority_is_counted_in_the_warning(write):
+    edges, users = write("e.csv", EDGES), write("x.csv", "id,age\nann,30\nbob,50\nzoe,10\n")
+    with pytest.warns(AssumedInputWarning, match="2 of 4 nodes have no row in"):
+        graph = read_graph(edges, features=users)
+    assert graph.ids.tolist() == ["ann", "bob", "zoe", "cy", "dan"]  # zoe is isolated
+    assert graph.x.tolist() == [[30, 0], [50, 0], [10, 0], [30, 1], [30, 1]]
+
+
+def test_integer_ids_without_a_row_are_appended(write, tmp_path):
+    np.save(tmp_path / "x.npy", np.array([[2.0, 4.0], [4.0, 8.0]]))
+    with pytest.warns(AssumedInputWarning, match="1 node has no row"):
+        graph = read_graph(write("e.csv", "0,1\n1,2\n"), features=tmp_path / "x.npy")
+    assert (graph.node_ids, graph.x.tolist()) == (None, [[2, 4], [4, 8], [3, 6]])
+
+
+def test_a_complete_graph_gets_missing_values_too(write, tmp_path):
+    np.savez(tmp_path / "g.npz", edge_index=[[0, 1], [1, 2]])
+    with pytest.warns(AssumedInputWarning, match="1 node has no row in .*, such as 2"):
+        graph = read_graph(tmp_path / "g.npz", features=write("x.csv", "id,age\n0,5\n1,7\n"))
+    assert graph.x.tolist() == [[5, 0], [7, 0], [6, 1]]
+
+
+def test_missing_rows_of_a_model_have_its_means(write):
+    encoder = TableEncoder.of_numbers(["age"], np.array([33.0]))
+    with pytest.warns(AssumedInputWarning):
+        graph = read_graph(
+            write("e.csv", EDGES), features=write("x.csv", "id,age\nann,1\nbob,2\ncy,3\n"), encoder=encoder
+        )
+    assert graph.x.tolist() == [[1], [2], [3], [33]]
+
+
+def test_a_missing_row_of_a_sparse_matrix_is_empty():
+    x = take_rows(sp.csr_array(np.eye(3, dtype=np.float32)), np.array([2, -1, 0]))
+    assert x.toarray().tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
+
+
+def test_most_nodes_without_a_row_are_rejected_with_ids_of_both(write):
+    edges, users = write("e.csv", EDGES), write("x.csv", "id,age\nann,30\nB.,50\nC.,10\n")
+    with pytest.raises(
+        ReadError, match=r"3 of the 4 nodes of .*, such as 'bob', 'cy', 'dan', .* such as 'ann', 'B\.', 'C\.'"
+    ):
+        read_graph(edges, features=users)
+
+
+@pytest.mark.filterwarnings("ignore::graphprox.StructuralFeaturesWarning")
+def test_labels_of_unknown_nodes_are_counted_in_a_warning(write):
+    with pytest.warns(IgnoredInputWarning, match="2 of 3 rows of .*y.csv belong to no node and are ignored, .* 'joe'"):
+        graph = read_graph(write("e.csv", EDGES), labels=write("y.csv", "id,label\nbob,red\njoe,blue\nkim,red\n"))
+    assert graph.y.tolist() == [-1, 1, -1, -1]
+
+
+@pytest.mark.filterwarnings("ignore::graphprox.StructuralFeaturesWarning")
+def test_labels_of_unknown_nodes_alone_are_rejected(write):
+    with pytest.raises(ReadError, match="has labels of 'joe', 'kim', and the ids of the graph are such as 'ann'"):
+        read_graph(write("e.csv", EDGES), labels=write("y.csv", "id,label\njoe,blue\nkim,red\n"))
