@@ -46,6 +46,7 @@ from .graph import random_split as random_split
 from .graph import statistics as statistics
 from .io import read_embedding as read_embedding
 from .io import read_graph as read_graph
+from .io import read_sql as read_sql
 from .io import write_embedding as write_embedding
 from .methods.arvga import ARVGA as ARVGA
 from .methods.auto import AutoEmbedder as AutoEmbedder

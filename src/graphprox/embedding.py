@@ -172,26 +172,23 @@ class Embedding:
         neighbors = nearest(self, np.atleast_1d(rows), k=k, metric=metric)
         return neighbors if rows.ndim else neighbors[0]
 
-    def save(self, path: str | Path, *, layout: Layout | None = None) -> list[Path]:
+    def save(
+        self, path: str | Path, *, layout: Layout | None = None, table: str | None = None, overwrite: bool = False
+    ) -> list[Path]:
         """Write the embedding to a file, atomically.
 
         Parameters
         ----------
         path : str or Path
             File whose ending selects the format: ``.parquet``, ``.npz``, ``.npy`` (without ids), ``.csv``, ``.txt`` or
-            ``.w2v`` (word2vec), or ``.tsv`` (TensorBoard's projector); see `graphprox.write_embedding`.
-        layout : {"list", "wide"}, default=None
-            Columns of a Parquet file: ``vector`` of lists, or one per component. "list" if None.
+            ``.w2v`` (word2vec), ``.tsv`` (TensorBoard's projector), or ``.duckdb`` (a table of a database).
+        layout, table, overwrite
+            As in `graphprox.write_embedding`.
 
         Returns
         -------
         list of Path
             The files that were written.
-
-        Raises
-        ------
-        WriteError
-            If the file cannot be written.
 
         Examples
         --------
@@ -203,7 +200,7 @@ class Embedding:
         """
         from graphprox.io.embedding_writer import write_embedding
 
-        return write_embedding(path, self, layout=layout)
+        return write_embedding(path, self, layout=layout, table=table, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | Path, ids: ArrayLike | None = None) -> Embedding:

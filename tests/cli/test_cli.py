@@ -326,6 +326,7 @@ def test_commands_share_the_options_for_reading_a_graph(run, monkeypatch, comman
     _, _, panel = out.partition("Reading the graph")
     assert set(re.findall(r"--[a-z-]+", panel)) - {"--labels", "--label"} == {
         "--features",
+        "--database",
         "--directed",
         "--undirected",
         "--header",

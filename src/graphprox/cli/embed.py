@@ -17,6 +17,7 @@ from graphprox._utils.figures import check_figure
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
+from graphprox.cli.embedding_options import ForceTableOption, LayoutOption, OutOption, TableOption
 from graphprox.cli.new_folders import watch_new_folders
 from graphprox.cli.options import (
     CacheOption,
@@ -35,9 +36,10 @@ from graphprox.cli.progress_display import progress_bars, show_stage
 from graphprox.cli.signals import describe_stop, stop_code
 from graphprox.embedding import Embedding
 from graphprox.errors import GraphproxError, ParameterError, StructuralFeaturesWarning
-from graphprox.io.embedding_writer import Layout, check_writable, embedding_files, write_embedding
+from graphprox.io.embedding_writer import check_writable, embedding_files, write_embedding
 from graphprox.io.model_claims import claim_model_folder
 from graphprox.io.model_files import FAMILY
+from graphprox.io.sql_writer import is_database
 
 if TYPE_CHECKING:
     from graphprox.auto.selection import Selection
@@ -57,23 +59,6 @@ _TRAINING_OPTIONS = {
     "device": "--device",
     "cache": "--no-cache",
 }
-OutOption = Annotated[
-    Path,
-    typer.Option(
-        "--out",
-        metavar="FILE",
-        help="File for the embedding: .parquet, .npz, .npy, .csv, .txt (word2vec) or .tsv (TensorBoard projector).",
-        show_default=False,
-    ),
-]
-LayoutOption = Annotated[
-    Layout | None,
-    typer.Option(
-        "--layout",
-        help="Columns of a Parquet file: id and a list, vector; or id and one per component. [default: list]",
-        show_default=False,
-    ),
-]
 DeviceOption = Annotated[str, typer.Option("--device", metavar="NAME", help="auto, cpu, cuda or mps.")]
 
 
@@ -103,7 +88,7 @@ def embed_graph(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the newest checkpoint, if any.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace an older model or an unfinished training run.")
+        bool, typer.Option("--force", help="Replace an older model, table or unfinished training run.")
     ] = False,
     checkpoint_every: Annotated[
         int | None,
@@ -121,6 +106,7 @@ def embed_graph(
         ),
     ] = None,
     layout: LayoutOption = None,
+    table: TableOption = None,
     device: DeviceOption = "auto",
     cache: CacheOption = True,
     as_json: JsonOption = False,
@@ -142,11 +128,12 @@ def embed_graph(
     - `graphprox embed Cora --out emb.parquet --method dgi --epochs 300 --seed 1`
     - `graphprox embed synthetic --out emb.npy --method f-gcl --set encoder=sage --model model`
     - `graphprox embed Cora --out emb.parquet --method ft-gcl --model model --epochs 200 --resume`
+    - `graphprox embed "SELECT src, dst FROM follows" --database social.duckdb --out social.duckdb --table vectors`
     """
     start = time.perf_counter()
     folder = model or out.with_name(f"{out.name}.training")
     watch_new_folders(folder)
-    check_writable(out, layout)
+    check_writable(out, layout, table, overwrite=force)
     # The method is resolved once, and an invalid setting is reported before anything is read.
     family = method if recipe is None else DEFAULT_TRAINED_METHOD
     settings = collect_settings(changes, method=family, dim=dim, epochs=epochs, options=_TRAINING_OPTIONS)
@@ -157,13 +144,13 @@ def embed_graph(
         "checkpoint_dir": model,
         "checkpoint_every": checkpoint_every,
         "resume": resume,
-        "overwrite": force,
+        "overwrite": None if is_database(out) and not _can_be_saved(estimator) else force,
         "device": device,
         "cache": cache,
     }
     embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard)
     with show_stage(str(out), "writing"):
-        written = write_embedding(out, embedding, layout=layout)
+        written = write_embedding(out, embedding, layout=layout, table=table, overwrite=force)
     if explain is not None:
         written.append(_plot_selection(explain, estimator))
     if model is None and _saves_while_training(estimator):
@@ -183,6 +170,8 @@ def transform_graph(
         Path, typer.Option("--model", metavar="DIR", help="Folder that embed --model has written.", show_default=False)
     ],
     layout: LayoutOption = None,
+    table: TableOption = None,
+    force: ForceTableOption = False,
     device: DeviceOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
@@ -197,7 +186,7 @@ def transform_graph(
     - `graphprox transform grown.csv --features words.npz --model model --out grown.parquet`
     """
     start = time.perf_counter()
-    check_writable(out, layout)
+    check_writable(out, layout, table, overwrite=force)
     from graphprox.methods.model_loading import load_embedder
 
     estimator = load_embedder(model, device=device)
@@ -206,7 +195,7 @@ def transform_graph(
     with show_stage(str(model), "transforming"):
         embedding = Embedding(estimator.transform(graph), graph.ids)
     with show_stage(str(out), "writing"):
-        written = write_embedding(out, embedding, layout=layout)
+        written = write_embedding(out, embedding, layout=layout, table=table, overwrite=force)
     _print_summary(
         as_json,
         written=written,

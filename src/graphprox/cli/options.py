@@ -17,6 +17,7 @@ from graphprox._utils.renamed import RENAMED_OPTIONS
 from graphprox.cli.progress_display import show_stage
 from graphprox.datasets import CATALOG, Dataset, load
 from graphprox.errors import ParameterError
+from graphprox.io.sql import is_query
 
 # -- completion -----------------------------------------------------------------------------------------------------
 
@@ -52,7 +53,7 @@ GraphArgument = Annotated[
     str,
     typer.Argument(
         metavar="GRAPH",
-        help="Name of a data set, pyg:CLASS:NAME for another one of PyG, or a file.",
+        help="Name of a data set, pyg:CLASS:NAME for another one of PyG, a file, or an SQL query for the edges.",
         autocompletion=complete_dataset,
         show_default=False,
     ),
@@ -67,18 +68,41 @@ DataOption = Annotated[
         show_default=False,
     ),
 ]
+
+
+def _parse_file_or_query(text: str | Path) -> Path | str:
+    """Return a path, or a query as it was given: a Path would shorten the // of a division."""
+    return str(text) if is_query(text) else Path(text)
+
+
 FeaturesOption = Annotated[
-    Path | None,
+    Any,
     typer.Option(
         "--features",
         metavar="FILE",
-        help="Features, joined by node id: CSV, TSV, Parquet, NPZ, NPY or svmlight.",
+        parser=_parse_file_or_query,
+        help="Features, joined by node id: CSV, TSV, Parquet, NPZ, NPY or svmlight; or an SQL query.",
         show_default=False,
     ),
 ]
 LabelsOption = Annotated[
+    Any,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        parser=_parse_file_or_query,
+        help="Labels, in the same formats.",
+        show_default=False,
+    ),
+]
+DatabaseOption = Annotated[
     Path | None,
-    typer.Option("--labels", metavar="FILE", help="Labels, in the same formats.", show_default=False),
+    typer.Option(
+        "--database",
+        metavar="FILE",
+        help="DuckDB or SQLite file that SQL queries read, and never write. [default: queries read files]",
+        show_default=False,
+    ),
 ]
 DirectedOption = Annotated[
     bool | None,
@@ -134,8 +158,9 @@ class GraphSource:
     """A graph as given on the command line."""
 
     name: str
-    features: Path | None = None
-    labels: Path | None = None
+    features: Path | str | None = None
+    labels: Path | str | None = None
+    database: Path | None = None
     directed: bool | None = None
     header: bool | None = None
     source: str | None = None
@@ -167,6 +192,7 @@ def reads_graph(*, labels: bool = True) -> Callable[[Callable[..., None]], Calla
     options: dict[str, Any] = {
         "features": FeaturesOption,
         "labels": LabelsOption,
+        "database": DatabaseOption,
         "directed": DirectedOption,
         "header": HeaderOption,
         "source": SourceOption,

@@ -19,6 +19,7 @@ from graphprox.errors import GraphproxError
 from graphprox.io.files import make_writable_folder
 from graphprox.io.locks import hold_lock
 from graphprox.io.overlaps import check_outputs
+from graphprox.io.sql import is_query
 
 FilesOf = Callable[[Path], Iterable[Path]]
 
@@ -98,7 +99,7 @@ def _list_inputs(given: Mapping[str, Any]) -> Iterator[Path]:
 
 def _graph_paths(name: str, data: Path | None) -> list[Path]:
     if not is_dataset_name(name):
-        return [Path(name)]
+        return [] if is_query(name) else [Path(name)]
     try:
         found = find_raw_folder(CATALOG[name], data) if name in CATALOG else None
     except GraphproxError:  # reported when it is loaded

@@ -11,6 +11,8 @@ from graphprox.datasets.named import is_dataset_name, load_dataset, suggest_data
 from graphprox.errors import DatasetError, ParameterError
 from graphprox.io import read_graph
 from graphprox.io.files import ending
+from graphprox.io.sql import is_query
+from graphprox.io.sql_reader import read_sql
 
 
 def load(
@@ -19,6 +21,7 @@ def load(
     data: str | Path | None = None,
     features: str | Path | None = None,
     labels: str | Path | None = None,
+    database: str | Path | None = None,
     directed: bool | None = None,
     header: bool | None = None,
     source: str | int | None = None,
@@ -29,16 +32,18 @@ def load(
     ids: bool | None = None,
     trust_pickles: bool = False,
 ) -> Dataset:
-    """Load a named data set, or read a graph from files.
+    """Load a named data set, or read a graph from files or by SQL queries.
 
     Parameters
     ----------
     graph : str or Path
-        Name of a data set as for `load_dataset`, or path of a file as for `read_graph`.
+        Name of a data set as for `load_dataset`, path of a file as for `read_graph`, or a query as for `read_sql`.
     data : str or Path, default=None
         Directory of data sets; ``GRAPHPROX_DATA`` if None.
     features, labels, directed, header, source, target, weight, id, label, ids
-        Options of `read_graph`; only for a file.
+        Options of `read_graph`; only for a file. If the graph is a query, ``features`` and ``labels`` are, too.
+    database : str or Path, default=None
+        File of DuckDB or SQLite; only for queries.
     trust_pickles : bool, default=False
         Whether pickles are loaded that could run code; only for a data set of PyG, ``pyg:CLASS:NAME``.
 
@@ -68,14 +73,44 @@ def load(
             raise ParameterError(
                 f"{', '.join(given)} can only be given with a file; {graph!r} is a data set, which has its own"
             )
+        _check_no_query(database, features, labels)
         return load_dataset(graph, data=data, trust_pickles=trust_pickles)
     if trust_pickles:
         raise ParameterError(
             f"trust_pickles can only be set for a data set of pyg:; {str(graph)!r} is a file, whose pickles are never "
             "loaded"
         )
+    if is_query(graph):
+        return _load_query(str(graph), database, features, labels, directed, {"header": header, **columns})
+    _check_no_query(database, features, labels)
     path = Path(graph)
     if not os.path.exists(path) and not ending(path) and len(path.parts) == 1:  # noqa: PTH110 - never raises
         raise DatasetError(f"{str(graph)!r} is neither a data set nor a file; {suggest_dataset(str(graph))}")
     read = read_graph(path, features=features, labels=labels, directed=directed, header=header, **columns)
     return Dataset(str(path), read)
+
+
+def _load_query(
+    query: str,
+    database: str | Path | None,
+    features: str | Path | None,
+    labels: str | Path | None,
+    directed: bool | None,
+    options: dict[str, Any],
+) -> Dataset:
+    for name in ("header", "ids"):
+        if options.pop(name) is not None:
+            raise ParameterError(f"{name} can only be given with a file; the graph is a query, whose result has names")
+    queries = {"features": features, "labels": labels}
+    chosen: dict[str, Any] = {name: None if each is None else str(each) for name, each in queries.items()}
+    return Dataset("query", read_sql(query, database=database, directed=bool(directed), **chosen, **options))
+
+
+def _check_no_query(database: str | Path | None, features: str | Path | None, labels: str | Path | None) -> None:
+    if database is not None:
+        raise ParameterError(
+            f"database must be left out, except for a graph that is an SQL query; got {str(database)!r}"
+        )
+    for name, given in (("features", features), ("labels", labels)):
+        if given is not None and is_query(given):
+            raise ParameterError(f"{name} can only be a query if the graph is one; got {str(given)[:80]!r}")

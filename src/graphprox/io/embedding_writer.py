@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -19,15 +20,23 @@ from graphprox.embedding import Embedding, check_vectors
 from graphprox.errors import ParameterError, WriteError
 from graphprox.io.files import atomic_write, make_writable_folder, reason
 from graphprox.io.list_columns import VECTOR, list_array
+from graphprox.io.sql_writer import DATABASE_ENDINGS, DEFAULT_TABLE, check_table, is_database, write_table
 
 _ROWS_PER_BLOCK = 10_000  # text needs ten times the memory of numbers
 
 
 Layout = Literal["list", "wide"]
+Writer = Callable[[Path, NDArray[Any], NodeIds], list[Path]]
 
 
 def write_embedding(
-    path: str | Path, embedding: Embedding | ArrayLike, ids: ArrayLike | None = None, *, layout: Layout | None = None
+    path: str | Path,
+    embedding: Embedding | ArrayLike,
+    ids: ArrayLike | None = None,
+    *,
+    layout: Layout | None = None,
+    table: str | None = None,
+    overwrite: bool = False,
 ) -> list[Path]:
     """Write an embedding to a file, atomically, in the format selected by the file's ending.
 
@@ -45,6 +54,7 @@ def write_embedding(
         ``.csv``             a column ``id``, then a column per component, ``0`` to ``n_components - 1``
         ``.txt``, ``.w2v``   word2vec text: the sizes in the first line, then an id and a vector per line
         ``.tsv``             TensorBoard's projector: the vectors, and the ids in ``NAME.metadata.tsv``
+        ``.duckdb``          a table of a DuckDB database, with the columns ``id`` and ``vector``
         ===================  ==========================================================================
     embedding : Embedding or array-like of shape (num_nodes, n_components)
         The vectors.
@@ -52,6 +62,10 @@ def write_embedding(
         Node ids. If None, those of the `Embedding`, or the row numbers of an array.
     layout : {"list", "wide"}, default=None
         Columns of a Parquet file: ``vector`` of lists, or one per component, as in CSV. "list" if None.
+    table : str, default=None
+        Name of the table in a DuckDB database; "vectors" if None. Other tables are not touched.
+    overwrite : bool, default=False
+        Whether an older table of that name is replaced. Files are always replaced.
 
     Returns
     -------
@@ -61,9 +75,9 @@ def write_embedding(
     Raises
     ------
     WriteError
-        If the ending is unknown, an id cannot be stored in the format, or the file cannot be written.
+        If the ending is unknown, an id cannot be stored in the format, the file cannot be written, or the table exists.
     ParameterError
-        If the vectors or ids are invalid, or a layout is given for another format than Parquet.
+        If the vectors or ids are invalid, or a layout or table is given for another format.
 
     Examples
     --------
@@ -77,7 +91,7 @@ def write_embedding(
     bob 3 4.5
     """
     path = Path(path)
-    write = _get_writer(path, layout)
+    write = _get_writer(path, layout, table, overwrite=overwrite)
     vectors = check_vectors(embedding)
     if ids is None:
         ids = embedding.ids if isinstance(embedding, Embedding) else np.arange(len(vectors))
@@ -89,7 +103,7 @@ def write_embedding(
     return write(path, vectors, names)
 
 
-def check_writable(path: Path, layout: str | None = None) -> None:
+def check_writable(path: Path, layout: str | None = None, table: str | None = None, *, overwrite: bool = False) -> None:
     """Check that an embedding can be written to a file, before it is computed.
 
     Parameters
@@ -98,18 +112,24 @@ def check_writable(path: Path, layout: str | None = None) -> None:
         The file.
     layout : {"list", "wide"}, default=None
         Columns of a Parquet file.
+    table : str, default=None
+        Name of the table in a DuckDB database.
+    overwrite : bool, default=False
+        Whether an older table is replaced.
 
     Raises
     ------
     WriteError
-        If the ending is unknown, or the folder cannot be written to.
+        If the ending is unknown, the folder cannot be written to, or the table exists.
     ParameterError
-        If the layout is unknown, or the file is not in Parquet.
+        If the layout is unknown, or the file is in another format.
     """
-    _get_writer(path, layout)
+    _get_writer(path, layout, table, overwrite=overwrite)
     make_writable_folder(path.parent)
     if path.is_dir():
         raise WriteError(f"{path} must be a file; it is a directory: name a file inside it")
+    if is_database(path):
+        check_table(path, table or DEFAULT_TABLE, overwrite=overwrite)
 
 
 def embedding_files(path: Path) -> list[Path]:
@@ -122,21 +142,27 @@ def embedding_files(path: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        The file, and that of the ids if it is for TensorBoard's projector.
+        The file, and that of the ids if it is for TensorBoard's projector. None for a database: the vectors may be
+        added to the one that is read, and DuckDB has locks of its own.
     """
+    if is_database(path):
+        return []
     return [path, path.with_name(f"{path.stem}.metadata.tsv")] if path.suffix.lower() == ".tsv" else [path]
 
 
-def _get_writer(path: Path, layout: str | None) -> Callable[[Path, NDArray[Any], NodeIds], list[Path]]:
+def _get_writer(path: Path, layout: str | None, table: str | None, *, overwrite: bool) -> Writer:
+    if table is not None and not is_database(path):
+        raise ParameterError(f"table must be left out, except for a .duckdb file; got {path.name!r}")
+    if layout is not None and layout not in get_args(Layout):
+        raise ParameterError(f"layout must be one of {', '.join(get_args(Layout))}; got {layout!r}")
+    if layout is not None and path.suffix.lower() != ".parquet":
+        raise ParameterError(f"layout must be left out, except for a .parquet file; got {path.name!r}")
+    if is_database(path):
+        return partial(_write_table, table=table or DEFAULT_TABLE, overwrite=overwrite)
     write = _WRITERS.get(path.suffix.lower())
     if write is None:
-        raise WriteError(f"the ending of an embedding file must be one of {', '.join(_WRITERS)}; got {path.name!r}")
-    if layout is None:
-        return write
-    if layout not in get_args(Layout):
-        raise ParameterError(f"layout must be one of {', '.join(get_args(Layout))}; got {layout!r}")
-    if path.suffix.lower() != ".parquet":
-        raise ParameterError(f"layout must be left out, except for a .parquet file; got {path.name!r}")
+        known = ", ".join((*_WRITERS, *DATABASE_ENDINGS))
+        raise WriteError(f"the ending of an embedding file must be one of {known}; got {path.name!r}")
     return _write_wide if layout == "wide" else write
 
 
@@ -158,6 +184,10 @@ def _write_parquet(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path
         # Components hardly repeat: a dictionary of them only takes time.
         pa.parquet.write_table(table, staged, use_dictionary=False)
     return [path]
+
+
+def _write_table(path: Path, vectors: NDArray[Any], ids: NodeIds, *, table: str, overwrite: bool) -> list[Path]:
+    return write_table(path, vectors, _id_column(ids), table=table, overwrite=overwrite)
 
 
 def _write_wide(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
@@ -232,7 +262,7 @@ def _encode_ids(ids: NodeIds, what: str, invalid: str) -> list[bytes]:
     return [name.encode() for name in names.to_pylist()]
 
 
-_WRITERS: dict[str, Callable[[Path, NDArray[Any], NodeIds], list[Path]]] = {
+_WRITERS: dict[str, Writer] = {
     ".parquet": _write_parquet,
     ".npz": _write_npz,
     ".npy": _write_npy,

@@ -1,0 +1,36 @@
+"""Options for the file or table that an embedding is written to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphprox.io.embedding_writer import Layout
+
+OutOption = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="File for the embedding: .parquet, .npz, .npy, .csv, .txt (word2vec), .tsv (TensorBoard projector) or "
+        ".duckdb (a table of a database).",
+        show_default=False,
+    ),
+]
+LayoutOption = Annotated[
+    Layout | None,
+    typer.Option(
+        "--layout",
+        help="Columns of a Parquet file: id and a list, vector; or id and one per component. [default: list]",
+        show_default=False,
+    ),
+]
+TableOption = Annotated[
+    str | None,
+    typer.Option(
+        "--table", metavar="NAME", help="Table of a .duckdb file to write. [default: vectors]", show_default=False
+    ),
+]
+ForceTableOption = Annotated[bool, typer.Option("--force", help="Replace an older table.")]
