@@ -9,6 +9,7 @@ import gzip
 import io
 import os
 import pickle
+import socket
 import sys
 import warnings
 
@@ -111,6 +112,23 @@ def test_unreadable_file_is_named(run_invalid, tmp_path, option, ending, content
     message = run_invalid("info", *arguments)
     assert words in message
     assert str(path) in message
+
+
+@pytest.mark.parametrize(("option", "ending"), ROLES)
+@pytest.mark.parametrize("kind", ["pipe", "device", "socket"])
+def test_what_is_no_regular_file_is_rejected_at_once(run_invalid, tmp_path, option, ending, kind):
+    path = tmp_path / f"given.{ending}"
+    with socket.socket(socket.AF_UNIX) as listener:
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "device":
+            path.symlink_to("/dev/zero")
+        else:
+            listener.bind(str(path))
+        arguments = [path] if option is None else [*put(tmp_path, edges_csv=PATH), option, path]
+        message = run_invalid("info", *arguments)
+    assert "must be a regular file" in message
+    assert "write it to a file first" in message
 
 
 LONG = pd.DataFrame({"source": np.arange(3000), "target": np.random.default_rng(1).permutation(3000)})
@@ -266,6 +284,13 @@ WHOLE_GRAPHS = {
     "npz, no edges": ({"g_npz": npz(edge_index=np.empty((2, 0), int), x=np.eye(2))}, ["at least one edge"]),
     "npz, NaN": ({"g_npz": npz(edge_index=[[0], [1]], x=[[1.0], [np.nan]], ids=["p", "q"])}, ["NaN", "'q'"]),
     "npz, negative weights": ({"g_npz": npz(edge_index=[[0], [1]], x=np.eye(2), edge_weight=[-1.0])}, ["non-negative"]),
+    "npz, num_nodes in words": ({"g_npz": npz(edge_index=[[0], [1]], num_nodes="x")}, ["num_nodes", "an integer"]),
+    "npz, num_nodes of True": ({"g_npz": npz(edge_index=[[0], [1]], num_nodes=True)}, ["num_nodes", "bool"]),
+    "npz, num_nodes of 2.5": ({"g_npz": npz(edge_index=[[0], [1]], num_nodes=2.5)}, ["num_nodes", "float64"]),
+    "npz, two num_nodes": ({"g_npz": npz(edge_index=[[0], [1]], num_nodes=[2, 3])}, ["num_nodes", "(2,)"]),
+    "pt, num_nodes in words": (
+        {"g_pt": pt({"edge_index": torch.tensor([[0], [1]]), "num_nodes": "x"})}, ["number of nodes of a Data"]
+    ),
     "npz, no graph": ({"g_npz": npz(a=[1])}, ["must contain a graph", "it contains a"]),
     "graphml, an unknown node": ({"g_graphml": UNKNOWN_END}, ["the unknown node 'zoe'"]),
     "graphml, no nodes": ({"g_graphml": graphml(nx.Graph())}, ["at least two nodes"]),

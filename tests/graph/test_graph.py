@@ -169,3 +169,12 @@ def test_invalid_input_is_rejected_in_one_sentence(name):
     with pytest.raises(GraphError, match=sentence) as caught:
         Graph(**{"x": X, "edge_index": EDGES, **changes})
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("size", ["x", "3", 3.0, True, [3], np.float64(3), np.True_, None])
+def test_num_nodes_must_be_an_integer(size):
+    if size is None:
+        assert Graph(np.eye(3), [[0], [1]], num_nodes=np.int32(3)).num_nodes == 3
+    else:
+        with pytest.raises(GraphError, match="num_nodes must be an integer; got"):
+            Graph(np.eye(3), [[0], [1]], num_nodes=size)

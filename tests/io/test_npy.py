@@ -96,7 +96,7 @@ def test_an_array_larger_than_memory_is_rejected(tmp_path):
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (10**9, 10**6)})
     (tmp_path / "x.npy").write_bytes(header.getvalue() + bytes(100))
-    with pytest.raises(ReadError, match="valid npy file"):
+    with pytest.raises(ReadError, match="must contain the values of its arrays"):
         read_npy(tmp_path / "x.npy")
 
 

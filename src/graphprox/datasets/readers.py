@@ -25,6 +25,8 @@ from graphprox.errors import IgnoredInputWarning
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import NodeSplit
 from graphprox.io.files import check_readable
+from graphprox.io.layout import open_text
+from graphprox.io.limits import check_zip
 from graphprox.io.npy import open_npz, read_sparse, wrap_read_errors
 
 _PARTS = ("train", "val", "test")
@@ -39,7 +41,11 @@ def _check_found(matrix: sp.csr_array | None, path: Path) -> sp.csr_array:
 def _read_integers(file: Path | IO[bytes], *, skip: int = 0, dtype: type[np.integer[Any]] = np.int64) -> NDArray[Any]:
     """Read a table of integers, which may be gzipped and contain comments."""
     with warnings.catch_warnings(action="ignore", category=UserWarning):  # of no rows, which is an error here
-        table = np.loadtxt(file, dtype=dtype, skiprows=skip, ndmin=2)
+        if isinstance(file, Path):
+            with open_text(file) as opened:
+                table = np.loadtxt(opened, dtype=dtype, skiprows=skip, ndmin=2)
+        else:
+            table = np.loadtxt(file, dtype=dtype, skiprows=skip, ndmin=2)
     if not len(table):
         raise ValueError(f"{file.name} contains no rows")
     return table
@@ -134,6 +140,7 @@ def _read_geom_gcn(raw: Path, x: sp.csr_array, rows: list[tuple[int, str, int]])
 def read_uai(raw: Path) -> tuple[Graph, Splits]:
     """Read UAI of AM-GCN: a dense table of zeros and ones, an edge list, labels, and lists of nodes."""
     with zipfile.ZipFile(check_readable(raw / "uai.zip")) as archive:
+        check_zip(raw / "uai.zip", archive)
         words = _read_member(archive, "uai.feature", dtype=np.uint8)  # int64 would take 120 MB
         if words.max() > 1:
             raise ValueError(f"uai/uai.feature must contain only 0 and 1; it contains {words.max()}")

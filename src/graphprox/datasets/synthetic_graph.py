@@ -15,11 +15,13 @@ three, 80 to 83 % with two, and 93 % with all of them; tests/datasets/test_synth
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
 
+from graphprox._utils.allocation import check_memory
 from graphprox._utils.arrays import FloatArray, IntArray, freeze
 from graphprox._utils.random import RandomState, check_seed
 from graphprox.errors import ParameterError
@@ -110,6 +112,7 @@ def synthetic(
     ['ring members', 'arts writers', 'arts writers']
     """
     _check(nodes=nodes, features=features, homophily=homophily, noise=noise, style=style)
+    _check_size(nodes=nodes, features=features, edges_per_node=edges_per_node)
     # A separate stream: a legacy split uses default_rng(seed).permutation(nodes), which must not undo the shuffle.
     rng = np.random.default_rng([check_seed(random_state), STREAM])
     layout = _make_layout(nodes)
@@ -133,6 +136,14 @@ def _check(*, nodes: int, features: int, homophily: float, noise: float, style: 
         raise ParameterError(f"noise must be between 0 and {MAX_NOISE}; got {noise}")
     if not 0 <= style <= 1:
         raise ParameterError(f"style must be between 0 and 1; got {style}")
+
+
+def _check_size(*, nodes: int, features: int, edges_per_node: float) -> None:
+    """Check that the graph would fit into memory."""
+    edges = edges_per_node if 0 < edges_per_node < math.inf else 0.0  # others are rejected later
+    # float32 features; keys, sources and targets of edges in both directions, while they are sorted.
+    wanted = int(nodes) * (4 * int(features) + math.ceil(100 * edges) + 100)
+    check_memory(wanted, f"synthetic with {nodes:,} nodes", error=ParameterError)
 
 
 def _check_integer(name: str, value: int, *, min_value: int) -> None:

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
+from graphprox._utils.allocation import check_memory
 from graphprox._utils.arrays import Features, IntArray, freeze_csr
 from graphprox._utils.stacklevel import find_stacklevel
-from graphprox.errors import StructuralFeaturesWarning
+from graphprox.errors import GraphError, StructuralFeaturesWarning
 
 if TYPE_CHECKING:
     from graphprox.graph.graph import Graph
 
 # Larger graphs get degree buckets: an identity matrix would have as many columns as the graph has nodes.
 IDENTITY_LIMIT = 1000
+_BYTES_PER_NODE = 64  # of counting and sorting degrees
 
 
 def structural_features(edge_index: IntArray, *, num_nodes: int, directed: bool) -> sp.csr_array:
@@ -36,6 +38,7 @@ def structural_features(edge_index: IntArray, *, num_nodes: int, directed: bool)
     csr_array of shape (num_nodes, num_features)
         An identity matrix for up to ``IDENTITY_LIMIT`` nodes, otherwise the one-hot encoded bucket of each degree.
     """
+    check_memory(_BYTES_PER_NODE * num_nodes, f"a graph of {num_nodes:,} nodes", error=GraphError)
     if num_nodes <= IDENTITY_LIMIT:
         kind, columns = "one-hot vectors of the nodes (an identity matrix)", np.arange(num_nodes)
     else:

@@ -23,7 +23,8 @@ from graphprox.io.columns import NO_NAMES, ColumnNames, choose_feature_columns, 
 from graphprox.io.feature_tables import read_encoded
 from graphprox.io.files import check_readable, ending
 from graphprox.io.ids import find_duplicate
-from graphprox.io.layout import INTEGER
+from graphprox.io.layout import INTEGER, open_text
+from graphprox.io.limits import check_features
 from graphprox.io.npy import NpzArrays, open_npz, read_npy, read_sparse, wrap_read_errors
 from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, read_table
 from graphprox.preprocessing.table_encoder import TableEncoder
@@ -332,6 +333,7 @@ def _read_svmlight(path: Path) -> tuple[sp.csr_array, NDArray[Any]]:
     from sklearn.datasets import load_svmlight_file
 
     path = check_readable(path)
-    with wrap_read_errors(path, "svmlight"):
-        matrix, targets = load_svmlight_file(str(path), dtype=np.float32)
+    with open_text(path, whole=True) as file, wrap_read_errors(path, "svmlight"):
+        matrix, targets = load_svmlight_file(file, dtype=np.float32)
+    check_features(path, matrix.shape[1])
     return sp.csr_array(matrix), targets

@@ -39,13 +39,19 @@ def check_readable(path: str | Path) -> Path:
     """
     path = Path(path)
     try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise ReadError(
+                f"{path} must be a regular file, which can be read several times; it is a pipe, socket or device: "
+                "write it to a file first"
+            )
         with path.open("rb") as file:
             empty = not file.read(1)
     except FileNotFoundError:
         raise ReadError(f"{path} does not exist: check the name") from None
     except IsADirectoryError:
         raise ReadError(f"{path} must be a file; it is a directory: name a file inside it") from None
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a name with a null byte is a ValueError
         raise ReadError(f"{path} cannot be read: {reason(error)}") from None
     if empty:
         raise ReadError(f"{path} must contain data; it is empty")

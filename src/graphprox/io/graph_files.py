@@ -15,6 +15,7 @@ from graphprox.graph.graph import Graph
 from graphprox.io.attributes import encode_labels, to_strings
 from graphprox.io.files import check_readable, reason
 from graphprox.io.layout import open_text
+from graphprox.io.limits import check_expansion, check_nodes
 from graphprox.io.npy import NpzArrays, open_npz, read_sparse
 
 # -- npz ------------------------------------------------------------------------------------------------------------
@@ -47,10 +48,12 @@ def _from_edge_index(arrays: NpzArrays, directed: bool) -> Graph:
     index, x = arrays["edge_index"], _read_features(arrays)
     if x is None and "x" in arrays:
         x = arrays["x"]
-    size = int(arrays["num_nodes"].max()) if "num_nodes" in arrays else None
+    size = _read_num_nodes(arrays)
     if x is None and size is None:
         known = [len(arrays[name]) for name in ("ids", "y", "labels") if name in arrays and arrays[name].ndim]
         size = max([*known, int(index.max(initial=-1)) + 1]) if index.dtype.kind in "iu" else None
+    if x is None and size is not None:
+        check_nodes(arrays.path, size, index.size)
     return Graph(
         x,
         index,
@@ -59,6 +62,15 @@ def _from_edge_index(arrays: NpzArrays, directed: bool) -> Graph:
         node_ids=arrays.get("ids"),
         directed=directed,
     )
+
+
+def _read_num_nodes(arrays: NpzArrays) -> int | None:
+    given = arrays.get("num_nodes")
+    if given is None:
+        return None
+    if given.size != 1 or given.dtype.kind not in "iu":
+        raise ReadError(f"num_nodes of {arrays.path} must be an integer; it is {given.dtype} of shape {given.shape}")
+    return int(given.item())
 
 
 def _from_adjacency(arrays: NpzArrays, directed: bool) -> Graph:
@@ -104,7 +116,8 @@ def read_graphml(path: Path, *, label: str | None = None, weight: str | None = N
     path = check_readable(path)
     try:
         declared, ends = _read_graphml_ids(path)
-        parsed: nx.Graph[Any] = nx.read_graphml(path)
+        with open_text(path, whole=True) as file:
+            parsed: nx.Graph[Any] = nx.read_graphml(file)
     except (GraphproxError, Warning):
         raise
     except Exception as error:  # networkx may raise anything for a damaged file
@@ -130,7 +143,7 @@ def _read_graphml_ids(path: Path) -> tuple[set[str], set[str]]:
     """Return the declared ids and the ids of edge ends, as networkx silently adds undeclared nodes."""
     declared: set[str] = set()
     ends: set[str] = set()
-    with open_text(path) as file:
+    with open_text(path, whole=True) as file:
         # The expat of every supported Python limits the expansion of entities.
         for _, element in ElementTree.iterparse(file, events=["start"]):  # noqa: S314
             kind = element.tag.rpartition("}")[2]
@@ -180,6 +193,7 @@ def read_torch(path: Path, *, directed: bool | None) -> Graph:
         raise ReadError(f"{path} must be a valid torch.save file, as its name indicates: {message}") from None
     if isinstance(loaded, dict) and "edge_index" in loaded:
         loaded = Data.from_dict({name: value for name, value in loaded.items() if isinstance(name, str)})
+    _check_tensors(path, loaded)
     if not isinstance(loaded, Data | HeteroData):
         raise ReadError(f"{path} must contain a PyG Data; it contains {type(loaded).__name__}")
     try:
@@ -188,3 +202,19 @@ def read_torch(path: Path, *, directed: bool | None) -> Graph:
         raise
     except Exception as error:
         raise ReadError(f"{path} must contain a PyG Data of valid tensors: {reason(error)}") from None
+
+
+def _check_tensors(path: Path, loaded: Any) -> None:
+    """Check that tensors are not larger than what the file contains, as a tensor can repeat a value."""
+    from torch import Tensor
+
+    values = loaded.to_dict() if hasattr(loaded, "to_dict") else {}
+    tensors = [each for each in values.values() if isinstance(each, Tensor) and not each.is_sparse]
+    check_expansion(
+        path, compressed=path.stat().st_size, expanded=sum(each.numel() * each.element_size() for each in tensors)
+    )
+    index, nodes = values.get("edge_index"), values.get("num_nodes")
+    if nodes is None and "x" not in values and isinstance(index, Tensor) and index.numel():
+        nodes = int(index.max()) + 1
+    if isinstance(nodes, int):
+        check_nodes(path, nodes, path.stat().st_size)

@@ -22,10 +22,12 @@ from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import AssumedInputWarning, ReadError
 from graphprox.io.files import ending, is_gzipped, reason
 from graphprox.io.headers import detect_header
+from graphprox.io.limits import MAX_LINE, LimitedFile, check_columns, get_limit
 
 INTEGER = r"0|-?[1-9]\d*"  # 007 is a string
 
 _PEEKED_BYTES = 1 << 16
+_MAX_LEADING_BYTES = 1 << 22  # of comments and blank lines before the first row
 _QUOTED = re.compile(r'"[^"]*"')
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -62,13 +64,15 @@ class Layout:
 
 
 @contextmanager
-def open_text(path: Path) -> Iterator[IO[bytes]]:
+def open_text(path: Path, *, whole: bool = False) -> Iterator[IO[bytes]]:
     """Open a file for reading bytes, decompressing it if its name ends in ``.gz``.
 
     Parameters
     ----------
     path : Path
         File to read.
+    whole : bool, default=False
+        Whether the format is not read row by row, so that the expansion of a compressed file is limited, too.
 
     Yields
     ------
@@ -77,15 +81,11 @@ def open_text(path: Path) -> Iterator[IO[bytes]]:
     Raises
     ------
     ReadError
-        If the compression is damaged.
+        If the compression is damaged, a line is too long or memory is running out.
     """
     try:
-        if is_gzipped(path):
-            with gzip.open(path) as unpacked:
-                yield cast(IO[bytes], unpacked)
-        else:
-            with path.open("rb") as file:
-                yield file
+        with gzip.open(path) if is_gzipped(path) else path.open("rb") as file:
+            yield cast(IO[bytes], LimitedFile(cast(IO[bytes], file), path, whole=whole))
     except EOFError:
         raise ReadError(f"{path} must be a complete gzip file; it ends early: copy or download it again") from None
     except (gzip.BadGzipFile, zlib.error) as error:
@@ -147,6 +147,7 @@ def detect_layout(path: Path, *, ids: int, header: bool | None, named: Collectio
     """
     start, lines = _first_lines(path)
     delimiter = _detect_delimiter(path, lines[0])
+    check_columns(path, lines[0].count(delimiter) + 1)
     uneven = delimiter == " " and any(line != " ".join(_split(line)) for line in lines)
     try:
         rows, header_lines = _parse_rows(lines, None if uneven else delimiter, loose=is_loose(path))
@@ -186,16 +187,22 @@ def _has_header(path: Path, rows: Sequence[Sequence[str]], ids: int) -> bool:
 
 def _first_lines(path: Path) -> tuple[int, list[str]]:
     """Return the number of lines before the first row, and the first complete lines from there on."""
+    loose = is_loose(path)
     with open_text(path) as file:
         peeked, wanted = b"", _PEEKED_BYTES
         while True:
             peeked += file.read(wanted - len(peeked))
             complete = len(peeked) < wanted
             lines = _decode_lines(path, peeked, complete=complete)
-            start = next((i for i, line in enumerate(lines) if not is_blank_or_comment(line, loose=is_loose(path))), -1)
+            rest = "" if complete else lines.pop()  # of a line that goes on
+            start = next((i for i, line in enumerate(lines) if not is_blank_or_comment(line, loose=loose)), -1)
             if complete or 0 <= start < len(lines) - 2:
                 break
             wanted *= 2  # rows or comments are long
+            if start >= 0 and wanted > get_limit(MAX_LINE):
+                break
+            if start < 0 and wanted > _MAX_LEADING_BYTES and is_blank_or_comment(rest, loose=loose):
+                raise ReadError(f"{path} must contain rows of data; it has none in its first {len(peeked):,} bytes")
     if start < 0:
         raise ReadError(f"{path} must contain rows of data; it has none")
     return start, lines[start:]
@@ -208,8 +215,7 @@ def _decode_lines(path: Path, peeked: bytes, *, complete: bool) -> list[str]:
         text = "\0"
     if "\0" in text:
         raise ReadError(f"{path} must be text in UTF-8, as its name indicates; it contains something else")
-    lines = _LINE_END.split(text)
-    return lines if complete else lines[:-1]
+    return _LINE_END.split(text)
 
 
 def _detect_delimiter(path: Path, line: str) -> str:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from graphprox._utils.allocation import check_memory
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import GraphproxError, IgnoredInputWarning, ReadError
 from graphprox.io.files import check_readable, reason
+from graphprox.io.limits import check_features, check_nodes, check_string_width, check_zip
 
 _NPZ_BEGINS, _NPY_BEGINS = b"PK", b"\x93NUMPY"
 _COMPRESSED_KEYS, _COO_KEYS = ("data", "indices", "indptr", "shape"), ("data", "row", "col", "shape")
@@ -33,13 +36,15 @@ class NpzArrays(Mapping[str, NDArray[Any]]):
 
     def __init__(self, path: Path, loaded: np.lib.npyio.NpzFile, members: zipfile.ZipFile) -> None:
         self.path = path
-        self._loaded = loaded
+        self._loaded, self._members = loaded, members
         self._names = [name.removesuffix(".npy") for name in members.namelist() if name.endswith(".npy")]
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name not in self._names:
             raise KeyError(name)
         with wrap_read_errors(self.path, "npz"):
+            with self._members.open(f"{name}.npy") as member:
+                _check_size(self.path, member, self._members.getinfo(f"{name}.npy").file_size)
             array: NDArray[Any] = self._loaded[f"{name}.npy"]
             return array
 
@@ -78,6 +83,7 @@ def open_npz(path: Path) -> Iterator[NpzArrays]:
         with wrap_read_errors(path, "npz"):
             loaded = np.load(file, allow_pickle=False)
         with loaded, zipfile.ZipFile(file) as members:
+            check_zip(path, members)
             arrays = NpzArrays(path, loaded, members)
             _warn_about_pickles(arrays, members)
             yield arrays
@@ -102,9 +108,41 @@ def _warn_about_pickles(arrays: NpzArrays, members: zipfile.ZipFile) -> None:
 
 def _is_pickled(members: zipfile.ZipFile, name: str) -> bool:
     with members.open(f"{name}.npy") as member:
-        version = np.lib.format.read_magic(member)
-        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        return bool(read_header(member)[2].hasobject)
+        return bool(_read_header(member)[1].hasobject)
+
+
+def _read_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Return the shape and type of an array; the file is then at its first value."""
+    version = np.lib.format.read_magic(file)
+    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read_header(file)
+    return shape, dtype
+
+
+def _check_size(path: Path, file: IO[bytes], size: int) -> None:
+    """Check that the values of an array are there, and fit into memory, before any is read.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    file : file object
+        The array, from its beginning.
+    size : int
+        Its size in bytes.
+    """
+    shape, dtype = _read_header(file)
+    if dtype.hasobject:
+        return  # which is rejected by numpy
+    values = math.prod(shape) * dtype.itemsize
+    if values > size - file.tell():
+        raise ReadError(
+            f"{path} must contain the values of its arrays; an array of shape {shape} has {size - file.tell():,} of "
+            f"{values:,} bytes: copy or download it again"
+        )
+    if dtype.kind in "US":
+        check_string_width(path, dtype.itemsize)
+    check_memory(values, f"an array of {path}", error=ReadError)
 
 
 def read_npy(path: Path) -> NDArray[Any]:
@@ -131,6 +169,8 @@ def read_npy(path: Path) -> NDArray[Any]:
     if begins != _NPY_BEGINS:
         raise ReadError(f"{path} must be an npy file, as its name indicates; it is not")
     with wrap_read_errors(path, "npy"):
+        with path.open("rb") as file:
+            _check_size(path, file, path.stat().st_size)
         loaded: NDArray[Any] = np.load(path, allow_pickle=False)
         return loaded
 
@@ -188,8 +228,15 @@ def read_sparse(arrays: NpzArrays, prefix: str = "") -> sp.csr_array | None:
             if parts[0].dtype.kind not in "biuf":
                 raise ReadError(f"{prefix}data must contain numbers; {arrays.path} has {parts[0].dtype}")
             with wrap_read_errors(arrays.path, "npz"):
+                _check_shape(arrays.path, _pair(parts[-1]), parts)
                 return make("csr" if prefix else _read_format(arrays), *parts)
     return None
+
+
+def _check_shape(path: Path, shape: tuple[int, int], parts: Sequence[NDArray[Any]]) -> None:
+    """Check that a shape is not much larger than what the arrays describe, as each row takes memory."""
+    check_nodes(path, shape[0], sum(part.size for part in parts))
+    check_features(path, shape[1])
 
 
 def _make_compressed(

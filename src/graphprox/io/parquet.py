@@ -16,6 +16,7 @@ from graphprox.errors import ReadError
 from graphprox.io.column_names import are_id_names, find_ends, is_entity, is_entity_id, is_node_id, is_unnamed
 from graphprox.io.files import reason
 from graphprox.io.list_columns import is_list, stack_lists
+from graphprox.io.parquet_sizes import check_parquet_sizes
 
 
 def read_parquet(path: Path, *, names: Sequence[str] | None = None) -> pa.Table:
@@ -33,6 +34,7 @@ def read_parquet(path: Path, *, names: Sequence[str] | None = None) -> pa.Table:
     pyarrow.Table
     """
     try:
+        check_parquet_sizes(path)
         table = pa.parquet.read_table(path, columns=names)
         return table if names is None else table.select(names)
     except (pa.ArrowException, OSError, UnicodeError) as error:

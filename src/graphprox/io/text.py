@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -109,7 +109,7 @@ class _Parser:
         layout = self.layout
         with open_text(self.path) as file:
             source = (
-                io.BytesIO(_normalize_lines(file.read(), spaced=layout.delimiter == " ")) if self.normalize else file
+                cast("IO[bytes]", _NormalizedFile(file, spaced=layout.delimiter == " ")) if self.normalize else file
             )
             integers = pa.int64() in self.types.values()
             self.file = _InspectedFile(source, skip=layout.lines_before_data, integers=integers, loose=self.loose)
@@ -193,6 +193,27 @@ def _check_quotes_closed(path: Path, columns: Sequence[pa.Array]) -> None:
             first, newline, _ = (column[-1].as_py() or "").partition("\n")
             if newline:
                 raise ReadError(f"every quote must be closed; {path} has an open one before {first[:60]!r}")
+
+
+class _NormalizedFile:
+    """File wrapper whose lines are normalized, a block of complete lines at a time."""
+
+    def __init__(self, file: IO[bytes], *, spaced: bool) -> None:
+        self._file, self._spaced = file, spaced
+        self._rest = self._ready = b""  # the beginning of a line that goes on; what was not yet asked for
+
+    def read(self, size: int = -1) -> bytes:
+        while size < 0 or len(self._ready) < size:
+            block = self._file.read(_BLOCK_BYTES)
+            end = b"\n" if b"\n" in block else b"\r"
+            begins, newline, ends = (self._rest + block).rpartition(end) if block else (self._rest, b"", b"")
+            self._ready += _normalize_lines(begins, spaced=self._spaced) + newline
+            self._rest = ends
+            if not block:
+                break
+        size = len(self._ready) if size < 0 else size
+        block, self._ready = self._ready[:size], self._ready[size:]
+        return block
 
 
 class _InspectedFile:
