@@ -167,15 +167,17 @@ def test_all_conversions_add_structural_features_if_there_are_none():
 
 def test_networkx_attributes_become_features_labels_and_weights():
     made = nx.DiGraph()
-    made.add_node("b", age=3, spot=[1.0, 2.0], kind="red", note="no number")
-    made.add_node("a", age=4.5, spot=[3.0, 4.0], kind="blue", note="nor this")
+    made.add_node("b", age=3, spot=[1.0, 2.0], kind="red")
+    made.add_node("a", age=4.5, spot=[3.0, 4.0], kind="blue")
     made.add_edge("b", "a", cost=2.5)
     graph = Graph.from_networkx(made, label="kind", weight="cost")
     assert graph.x.tolist() == [[3, 1, 2], [4.5, 3, 4]]
+    assert graph.feature_names == ("age", "spot[0]", "spot[1]")
     assert (graph.y.tolist(), graph.class_names) == ([1, 0], ("blue", "red"))
     assert (graph.edge_weight.tolist(), graph.directed) == ([2.5], True)
     assert graph.node_ids.tolist() == ["b", "a"]
-    assert Graph.from_networkx(made, features=["spot"]).x.tolist() == [[1, 2], [3, 4]]
+    with pytest.warns(IgnoredInputWarning, match="edge attribute 'cost' is ignored"):
+        assert Graph.from_networkx(made, features=["spot"]).x.tolist() == [[1, 2], [3, 4]]
 
 
 def test_networkx_nodes_of_other_types_get_string_ids():
@@ -190,16 +192,6 @@ def test_missing_networkx_weights_are_1():
     made.add_edge(1, 2)
     with pytest.warns(StructuralFeaturesWarning):
         assert Graph.from_networkx(made).edge_weight.tolist() == [3, 3, 1, 1]
-
-
-def test_networkx_features_must_be_complete_and_of_equal_length():
-    made = nx.Graph([(0, 1)])
-    made.add_node(0, x=[1.0])
-    with pytest.raises(GraphError, match="node 1 has no 'x'"):
-        Graph.from_networkx(made, features=["x"])
-    made.add_node(1, x=[1.0, 2.0])
-    with pytest.raises(GraphError, match="different lengths"):
-        Graph.from_networkx(made)
 
 
 @pytest.mark.parametrize("adjacency", [np.eye(3), sp.eye_array(2, 3)])

@@ -1,7 +1,7 @@
 """Conversions from and to PyG, networkx and scipy; `Graph` has them as methods.
 
-A graph has features, labels, ids and edge weights. Other attributes, such as masks and positions, are not converted;
-edge attributes that cannot be converted raise an `IgnoredInputWarning`.
+A graph has features, labels, ids and edge weights. Other attributes of PyG, such as masks and positions, are not
+converted; attributes of networkx and of edges that cannot be converted raise an `IgnoredInputWarning`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from graphprox._utils.arrays import MatrixLike, SparseLike
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import GraphError, IgnoredInputWarning
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
+from graphprox.graph.node_attributes import read_node_attributes, report_edges
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -154,7 +155,8 @@ def from_networkx(
     number = {node: i for i, node in enumerate(nodes)}
     edges = [(number[a], number[b]) for a, b in graph.edges()]
     index = np.array(edges, np.int64).reshape(-1, 2).T
-    x = _attribute_matrix(graph, list(features) if features is not None else _numeric_attributes(graph, label))
+    x = read_node_attributes(graph, features=features, label=label)
+    report_edges(graph, weight)
     y, class_names = _encode_labels([graph.nodes[node].get(label) for node in nodes])
     return Graph(
         x,
@@ -170,32 +172,6 @@ def from_networkx(
 
 def _are_all(values: Iterable[Any], kind: type) -> bool:
     return all(isinstance(value, kind) and not isinstance(value, bool) for value in values)
-
-
-def _is_numeric(value: Any) -> bool:
-    return np.asarray(value).dtype.kind in "iufb" and np.ndim(value) <= 1
-
-
-def _numeric_attributes(graph: nx.Graph[Any], label: str) -> list[str]:
-    """Return the sorted names of the attributes that are numeric on every node."""
-    nodes = graph.nodes.data()
-    first = next((attributes for _, attributes in nodes), {})
-    return sorted(
-        name for name in first if name != label and all(name in held and _is_numeric(held[name]) for _, held in nodes)
-    )
-
-
-def _attribute_matrix(graph: nx.Graph[Any], names: list[str]) -> Any:
-    if not names:
-        return None
-    try:
-        rows = [np.hstack([held[name] for name in names]) for _, held in graph.nodes.data()]
-    except KeyError as missing:
-        node = next(node for node, held in graph.nodes.data() if missing.args[0] not in held)
-        raise GraphError(f"every node must have each feature; node {node!r} has no {missing}") from None
-    if len({row.shape for row in rows}) > 1:
-        raise GraphError("every node must have the same number of features; got vectors of different lengths")
-    return np.stack(rows)
 
 
 def _edge_weights(graph: nx.Graph[Any], name: str) -> list[float] | None:

@@ -398,8 +398,9 @@ class Graph(ReadOnlyArrays):
         graph : networkx.Graph or networkx.DiGraph
             The graph. Node ids other than all integers or all strings are converted to strings.
         features : iterable of str, default=None
-            Node attributes to use as features; a vector fills several columns. If None, every attribute that is
-            numeric on all nodes is used.
+            Node attributes to use as features, all of them if None. Strings are categories, a vector fills several
+            columns, and a node without an attribute has a missing value. What cannot be used is ignored, with a
+            warning.
         label : str, default="y"
             Node attribute that contains the class; nodes may lack it.
         weight : str, default="weight"

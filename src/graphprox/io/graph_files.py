@@ -101,7 +101,7 @@ def read_graphml(path: Path, *, label: str | None = None, weight: str | None = N
     Parameters
     ----------
     path : Path
-        File whose numeric node attributes are features.
+        File whose node attributes are features.
     label : str, default=None
         Node attribute that is the label; by default ``y``, ``label`` or ``class``.
     weight : str, default=None
@@ -125,6 +125,8 @@ def read_graphml(path: Path, *, label: str | None = None, weight: str | None = N
     unknown = next((end for end in ends if end not in declared), None)
     if unknown is not None:
         raise ReadError(f"an edge must connect nodes of the file; {path} has one to the unknown node {unknown!r}")
+    for *_, attributes in parsed.edges.data():
+        attributes.pop("id", None)  # of the XML element, not of the edge
     attribute_names = {name for _, attributes in parsed.nodes.data() for name in attributes}
     if label is None:
         label = next((name for name in _GRAPHML_LABELS if name in attribute_names), _GRAPHML_LABELS[0])

@@ -1,0 +1,168 @@
+"""Attributes of networkx graphs: those of nodes become a table of features, the others are named in warnings."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.suggestions import did_you_mean
+from graphprox.errors import GraphError, IgnoredInputWarning
+from graphprox.preprocessing import EncodedTable, encode_table
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pyarrow as pa
+
+_NUM_NAMES = 5  # names in a warning
+
+
+def read_node_attributes(graph: nx.Graph[Any], *, features: Iterable[str] | None, label: str) -> EncodedTable | None:
+    """Convert the attributes of the nodes of a networkx graph to features.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+        The graph.
+    features : iterable of str or None
+        Attributes to use; if None all, in the order of their names, but ``label``. What cannot be used is ignored, with
+        a warning.
+    label : str
+        Attribute that contains the class.
+
+    Returns
+    -------
+    EncodedTable or None
+        None if there are no attributes. Strings are categories, and a node without an attribute has a missing value.
+
+    Raises
+    ------
+    GraphError
+        If an attribute of ``features`` does not exist or cannot be used, or vectors have different lengths.
+    """
+    held = [attributes for _, attributes in graph.nodes.data()]
+    known = dict.fromkeys(name for attributes in held for name in attributes)
+    names = sorted(set(known) - {label}, key=str) if features is None else list(features)
+    columns: dict[str, Any] = {}
+    ignored = []
+    for name in names:
+        if name not in known:
+            hint = (
+                did_you_mean(str(name), map(str, known), otherwise="no node has attributes")
+                if known
+                else "there are none"
+            )
+            raise GraphError(f"features must name attributes of nodes; got {name!r}: {hint}")
+        found = _to_columns(str(name), [_clean(attributes.get(name)) for attributes in held])
+        if found is None and features is not None:
+            raise GraphError(
+                f"a feature must be numbers, categories, dates or vectors of one length; attribute {name!r} has "
+                f"other values, such as {next(each[name] for each in held if name in each)!r}"
+            )
+        if found is None:
+            ignored.append(str(name))
+        columns.update(found or {})
+    if ignored:
+        _warn(f"{_list('node attribute', ignored)} ignored, as they are not numbers, categories, dates or vectors")
+    if not columns:
+        return None
+    import pyarrow as pa
+
+    return encode_table(pa.table(columns))
+
+
+def _clean(value: Any) -> Any:
+    """Return a number or string of Python in place of numpy's, and None in place of NaN."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _to_columns(name: str, values: Sequence[Any]) -> dict[str, pa.Array] | None:
+    """Return the columns of an attribute by their names; None if it cannot be used."""
+    import pyarrow as pa
+
+    kinds = {_find_kind(value) for value in values if value is not None}
+    if not kinds:
+        return {}
+    if kinds == {"number"}:
+        return {name: pa.array([None if each is None else float(each) for each in values], pa.float64())}
+    if kinds <= {"text", "number"}:
+        return {name: pa.array([None if each is None else str(each) for each in values], pa.string())}
+    if kinds == {"date"}:
+        return {name: pa.array([None if each is None else _to_time(each) for each in values], pa.timestamp("us"))}
+    return _spread_vectors(name, values) if kinds == {"vector"} else None
+
+
+def _find_kind(value: Any) -> str:
+    if isinstance(value, bool | int | float):
+        return "number"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, datetime.date):
+        return "date"
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):  # rows of different lengths
+        return "other"
+    if array.dtype.kind not in "biuf" or array.ndim > 1:
+        return "other"
+    return "vector" if array.ndim else "number"
+
+
+def _to_time(value: datetime.date) -> datetime.datetime:
+    if isinstance(value, datetime.datetime):
+        return value.replace(tzinfo=None)
+    return datetime.datetime(value.year, value.month, value.day)
+
+
+def _spread_vectors(name: str, values: Sequence[Any]) -> dict[str, pa.Array]:
+    """Return a column per position; the mean, and a mark in a last column, where a node has no vector."""
+    import pyarrow as pa
+
+    vectors = [np.asarray(each, np.float64) for each in values if each is not None]
+    if len({len(each) for each in vectors}) > 1:
+        raise GraphError("every node must have the same number of features; got vectors of different lengths")
+    missing = np.array([each is None for each in values])
+    rows = np.empty((len(values), len(vectors[0])))
+    rows[~missing] = vectors
+    rows[missing] = np.mean(vectors, axis=0)
+    columns = {f"{name}[{i}]": pa.array(column) for i, column in enumerate(rows.T)}
+    return {**columns, f"{name} is missing": pa.array(missing)} if missing.any() else columns
+
+
+def report_edges(graph: nx.Graph[Any], weight: str) -> None:
+    """Warn about attributes of edges that are not used, and about parallel edges.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+        The graph.
+    weight : str
+        Attribute that contains the weight.
+    """
+    counts = Counter(name for _, _, attributes in graph.edges.data() for name in attributes)
+    unused = sorted(str(name) for name in counts if name != weight)
+    if unused:
+        _warn(f"{_list('edge attribute', unused)} ignored, as an edge has one weight, {weight!r}")
+    if graph.is_multigraph():
+        pairs = ((a, b) if graph.is_directed() else frozenset((a, b)) for a, b in graph.edges())
+        parallel = graph.number_of_edges() - len(set(pairs))
+        if parallel:
+            _warn(f"{parallel} parallel edges are merged with others between the same nodes; their weights are added")
+
+
+def _list(what: str, names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:_NUM_NAMES])
+    more = f" and {len(names) - _NUM_NAMES} more" if len(names) > _NUM_NAMES else ""
+    return f"{what}{'s' * (len(names) > 1)} {shown}{more} {'are' if len(names) > 1 else 'is'}"
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, IgnoredInputWarning, stacklevel=find_stacklevel())
