@@ -5,6 +5,7 @@ Covers graphprox.io.column_names.
 
 from __future__ import annotations
 
+import gzip
 import io
 import warnings
 import zipfile
@@ -110,7 +111,7 @@ def test_another_order_is_stated(put, read_edge_set):
 )
 def test_columns_named_as_ids_are_taken_and_stated(put, text, ids):
     with pytest.warns(
-        IgnoredInputWarning, match="ignored: edges join columns 'customer_id' and 'product_id'; none is named"
+        IgnoredInputWarning, match="ignored: edges join columns 'customer_id' and 'product_id', without weights"
     ):
         assert set(read_graph(put("e", text)).ids) == ids
 
@@ -207,6 +208,32 @@ def test_an_unnamed_index_is_no_feature(tmp_path, write):
     pd.DataFrame({"user_id": ["ann", "bob"], "age": [3, 4]}, index=[5, 6]).to_csv(tmp_path / "x.csv")
     graph = read_graph(write("e.csv", "ann,bob\n"), features=tmp_path / "x.csv")
     assert (graph.ids.tolist(), graph.x.tolist()) == (["ann", "bob"], [[3], [4]])
+
+
+def test_labels_may_be_a_column_of_the_features_and_are_no_feature_then(put, write):
+    path = put("users", "age,user_id,team\n3,ann,red\n4,bob,blue\n3,cy,red\n")
+    with pytest.warns(AssumedInputWarning) as caught:
+        graph = read_graph(write("e.csv", "ann,bob\nbob,cy\n"), features=path, labels=path, label="team")
+    assert (graph.x.tolist(), graph.y.tolist(), graph.class_names) == ([[3], [4], [3]], [1, 0, 1], ("blue", "red"))
+    assert len(caught) == 1
+
+
+def test_equal_ids_of_different_kinds_of_nodes_are_counted(put, write):
+    path = put("e", "customer_id,product_id\n1,7\n2,1\n3,2\n")
+    with pytest.warns(
+        AssumedInputWarning, match="2 ids of .* in both 'customer_id' and 'product_id', such as 1, .*c1 and p1"
+    ):
+        assert read_graph(path).num_nodes == 4
+    with warnings.catch_warnings(action="error"):
+        warnings.filterwarnings("ignore", "the graph has no features")
+        read_graph(put("f", "user_id,friend_id\n1,7\n2,1\n3,2\n"))
+        read_graph(put("g", "customer_id,product_id\nc1,p7\nc2,p1\n"))
+
+
+@pytest.mark.parametrize("name", ["g.cites", "g.dat", "g.edges.gz"])
+def test_common_endings_of_edge_lists_are_read(write, name):
+    text = b"1 2\n2 3\n"
+    assert read_graph(write(name, gzip.compress(text) if name.endswith("gz") else text)).num_edges == 2
 
 
 # -- other files ----------------------------------------------------------------------------------------------------

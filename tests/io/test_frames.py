@@ -82,6 +82,13 @@ def test_row_numbers_are_ids_of_a_frame_of_numbers():
     assert (graph.node_ids, graph.x.tolist()) == (None, [[1.5, 3], [1.25, 4], [1.75, 5]])
 
 
+def test_labels_may_be_a_column_of_the_features():
+    users = USERS.assign(team=["red", "blue", "red", "blue"])
+    graph = Graph.from_frames(EDGES, users, users, label="team")
+    assert (graph.y.tolist(), graph.class_names) == ([1, 0, 1, 0], ("blue", "red"))
+    assert not any("team" in name for name in graph.feature_names)
+
+
 def test_what_is_assumed_is_stated_as_for_files():
     with pytest.warns(AssumedInputWarning, match="edges join columns 'follower' and 'followee' of the edges"):
         Graph.from_frames(
@@ -101,7 +108,8 @@ def test_what_is_assumed_is_stated_as_for_files():
         ((EDGES, [[1]]), {}, GraphError, "the features must be a DataFrame .* got list"),
         ((EDGES, pd.concat([USERS, USERS])), {}, GraphError, "the features have several for"),
         ((EDGES, USERS, pd.concat([TEAMS, TEAMS])), {}, GraphError, "the labels have several for"),
-        ((EDGES, USERS, USERS), {}, GraphError, "label must name a column of the labels"),
+        ((EDGES, USERS, USERS), {}, GraphError, "label must name a column of the features, as it has several"),
+        ((EDGES, USERS, USERS.copy()), {}, GraphError, "label must name a column of the labels, as it has several"),
         ((pd.DataFrame({"source": ["a", 1], "target": ["b", "c"]}),), {}, GraphError, "one type each"),
         ((EDGES.assign(weight=["x", "y", "z"]),), {}, GraphError, "weights must be numbers; column 3 .* 'x'"),
     ],

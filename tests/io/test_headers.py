@@ -148,6 +148,13 @@ def test_an_assumption_is_stated_with_the_option_that_changes_it(write, name, op
             assert read_graph(path, header=header).num_nodes == (3 if header else 5)
 
 
+def test_many_rows_give_even_a_loose_edge_list_a_header(write):
+    rows = [f"{chr(97 + i % 26) * 3}\t{chr(97 + 7 * i % 26) * 3}" for i in range(60)]
+    with pytest.warns(AssumedInputWarning, match="'who,mentions', is taken for a header: header=False"):
+        graph = read_graph(write("e.txt", "\n".join(["who\tmentions", *rows])))
+    assert "who" not in graph.ids
+
+
 def test_a_named_column_is_in_a_header(write):
     path = write("e.csv", "ann,bob\neve,dan\nkim,lee\n")
     assert read_graph(path).num_nodes == 6

@@ -29,6 +29,7 @@ _PHRASES = {
     ": header=False reads": ": --no-header reads",
     ": header=True reads": ": --header reads",
     " and ids=False": " and --no-ids",
+    ": set weight to take a column": ": --weight takes a column",
 }
 
 

@@ -80,6 +80,7 @@ def read_features(
     encoder: TableEncoder | None = None,
     names: ColumnNames = NO_NAMES,
     ids: bool = True,
+    labels: bool = False,
 ) -> NodeFeatures:
     """Read features from CSV, TSV, Parquet, NPZ, NPY or svmlight, selected by the file's ending.
 
@@ -96,6 +97,8 @@ def read_features(
     ids : bool, default=True
         Whether a table has a column of ids. If not, row i belongs to node i, and any ending but those of matrices and
         Parquet is that of a text file.
+    labels : bool, default=False
+        Whether the labels are a column of the same table, which is no feature then.
 
     Returns
     -------
@@ -109,7 +112,7 @@ def read_features(
                 ids=int(ids),
                 values=values,
                 header=header,
-                choose=lambda columns: choose_feature_columns(columns, names, ids=ids),
+                choose=lambda columns: choose_feature_columns(columns, names, ids=ids, labels=labels),
                 named=names.given("id"),
             ),
             typed=kind in PARQUET_ENDINGS,

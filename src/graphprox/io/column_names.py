@@ -33,6 +33,12 @@ _ENTITIES = _NODE_WORDS | _words(
     "subscriber supplier tag teacher team term topic track tweet url user vendor viewer visitor voter website word "
     "worker"
 )
+# What a node may be to another one of the same kind.
+_RELATIVES = _words(
+    "author buyer callee caller child coauthor collaborator colleague contact followee follower following friend guest "
+    "host manager member neighbor owner parent partner people person player profile reader receiver recipient reviewer "
+    "seller sender subscriber user viewer visitor"
+)
 # Source and target of an edge, by the words that remain besides ids and entities.
 _PAIRS = tuple(
     (_words(source), _words(target))
@@ -190,6 +196,28 @@ def _find_end(name: str) -> str | None:
 def _best(names: Sequence[str], positions: Sequence[int]) -> int | None:
     """Return the position of an id rather than of a name: ``source_id`` if there is ``source_name``."""
     return min(positions, key=lambda i: (split_words(names[i])[-1] == "name", i), default=None)
+
+
+def are_different_kinds(first: str, second: str) -> bool:
+    """Check whether two columns are named after different kinds of nodes, as ``customer_id`` and ``product_id`` are.
+
+    Parameters
+    ----------
+    first, second : str
+        Names of columns.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> are_different_kinds("customer_id", "product_id"), are_different_kinds("user_id", "friend_id")
+    (True, False)
+    """
+    kinds = [next((word for word in split_words(name) if word in _ENTITIES), None) for name in (first, second)]
+    known = {kind for kind in kinds if kind is not None}
+    return len(known) == 2 and find_ends([first, second]) is None and not known <= _RELATIVES
 
 
 def is_weight(name: str) -> bool:

@@ -267,7 +267,7 @@ def _report_edges(columns: Columns, names: ColumnNames, source: int, target: int
         taken += f", with the weights in {columns.describe(weight)}"
     ignored = [i for i in range(columns.size) if i not in (source, target, weight) and not columns.is_index(i)]
     if ignored:
-        hint = "" if weight is not None else "; none is named 'weight'"
+        hint = "" if weight is not None else ", without weights: set weight to take a column"
         _warn(f"{_list(columns, ignored)} ignored: {taken}{hint}", IgnoredInputWarning)
     elif (source, target) != (0, 1) and names.source is None and names.target is None:
         _warn(f"{taken} of {columns.path}", AssumedInputWarning)
@@ -309,7 +309,9 @@ def _find_id(columns: Columns, names: tuple[str, ...]) -> int:
     return next((i for i, name in enumerate(names) if is_entity_id(name) and columns.is_distinct(i)), 0)
 
 
-def choose_feature_columns(columns: Columns, names: ColumnNames, *, ids: bool = True) -> list[int]:
+def choose_feature_columns(
+    columns: Columns, names: ColumnNames, *, ids: bool = True, labels: bool = False
+) -> list[int]:
     """Choose the columns of ids and of features; an index of pandas that is not the ids is left out.
 
     Parameters
@@ -320,6 +322,8 @@ def choose_feature_columns(columns: Columns, names: ColumnNames, *, ids: bool = 
         Columns that the user named.
     ids : bool, default=True
         Whether there is a column of ids.
+    labels : bool, default=False
+        Whether the labels are a column of the same table, which is no feature then.
 
     Returns
     -------
@@ -327,7 +331,8 @@ def choose_feature_columns(columns: Columns, names: ColumnNames, *, ids: bool = 
         Positions, that of the ids first.
     """
     first = [choose_id_column(columns, names)] if ids else []
-    return first + [i for i in range(columns.size) if i not in first and not columns.is_index(i)]
+    left_out = {*first, _find_label(columns, names, first)} if labels else {*first}
+    return first + [i for i in range(columns.size) if i not in left_out and not columns.is_index(i)]
 
 
 def choose_label_columns(columns: Columns, names: ColumnNames, *, ids: bool = True) -> list[int]:
@@ -348,27 +353,23 @@ def choose_label_columns(columns: Columns, names: ColumnNames, *, ids: bool = Tr
         Positions, that of the ids first.
     """
     first = [choose_id_column(columns, names)] if ids else []
-    return [*first, _choose_label(columns, names, first[0] if ids else None)]
-
-
-def _choose_label(columns: Columns, names: ColumnNames, ids: int | None) -> int:
-    others = [i for i in range(columns.size) if i != ids and not columns.is_index(i)]
-    if names.label is not None:
-        label = columns.find("label", names.label)
-        if label == ids:
-            raise ParameterError(f"label must be another column of {columns.path} than the ids; got {names.label!r}")
-    else:
-        label = _find_label(columns, others, ids)
-    ignored = [i for i in others if i != label]
+    label = _find_label(columns, names, first)
+    ignored = [i for i in range(columns.size) if i not in (*first, label) and not columns.is_index(i)]
     if ignored:
         _warn(f"{_list(columns, ignored)} ignored: labels are in {columns.describe(label)}", IgnoredInputWarning)
-    return label
+    return [*first, label]
 
 
-def _find_label(columns: Columns, others: Sequence[int], ids: int | None) -> int:
+def _find_label(columns: Columns, names: ColumnNames, ids: Sequence[int]) -> int:
+    if names.label is not None:
+        label = columns.find("label", names.label)
+        if label in ids:
+            raise ParameterError(f"label must be another column of {columns.path} than the ids; got {names.label!r}")
+        return label
+    others = [i for i in range(columns.size) if i not in ids and not columns.is_index(i)]
     if len(others) == 1:
         return others[0]
-    wanted = "a label" if ids is None else "an id and a label"
+    wanted = "an id and a label" if ids else "a label"
     if columns.names is None or not others:
         raise ReadError(f"each row of {columns.path} must contain {wanted}; it contains {columns.size} cells")
     named = [i for i in others if is_label(columns.names[i])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from graphprox.errors import ReadError
+from graphprox._utils.stacklevel import find_stacklevel
+from graphprox.errors import AssumedInputWarning, ReadError
+from graphprox.io.column_names import are_different_kinds
 from graphprox.io.columns import NO_NAMES, ColumnNames, choose_edge_columns
 from graphprox.io.tables import Table, check_numeric, read_table
 
@@ -77,7 +80,24 @@ def to_edge_list(table: Table) -> EdgeList:
     source, target = table.columns[:2]
     if len(source) == 0:
         raise ReadError(f"a graph must have at least one edge; {table.path} lists none")
+    _warn_if_merged(table)
     return EdgeList(source, target, _parse_weights(table, 2) if len(table.columns) > 2 else None)
+
+
+def _warn_if_merged(table: Table) -> None:
+    """Warn if nodes of different kinds, such as customers and products, have the same ids."""
+    if table.names is None or not are_different_kinds(*table.names[:2]):
+        return
+    first, second = (pc.unique(column) for column in table.columns[:2])
+    common = first.filter(pc.is_in(first, value_set=second))
+    if len(common):
+        warnings.warn(
+            f"{len(common)} ids of {table.path} occur in both {table.names[0]!r} and {table.names[1]!r}, such as "
+            f"{common[0].as_py()!r}, and are taken for the same nodes: if they are not, write them differently, as in "
+            f"{table.names[0][:1].lower()}{common[0].as_py()} and {table.names[1][:1].lower()}{common[0].as_py()}",
+            AssumedInputWarning,
+            stacklevel=find_stacklevel(),
+        )
 
 
 def _parse_weights(table: Table, position: int) -> NDArray[np.float64] | None:

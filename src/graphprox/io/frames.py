@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
-from graphprox.errors import GraphError, ReadError
+from graphprox.errors import AssumedInputWarning, GraphError, IgnoredInputWarning, ReadError
 from graphprox.graph.graph import Graph
 from graphprox.io.attributes import SEVERAL_GROUPS, NodeFeatures, NodeLabels, check_unique, encode_labels
 from graphprox.io.columns import ColumnNames, choose_edge_columns, choose_feature_columns, choose_label_columns
@@ -43,15 +44,23 @@ def from_frames(edges: Any, features: Any, labels: Any, names: ColumnNames, *, d
         chosen = table_from_arrow(
             _EDGES, tables[_EDGES], ids=2, values=None, choose=partial(choose_edge_columns, names=names)
         )
-        nodes = None if features is None else _to_features(tables[_FEATURES], names)
+        one_table = labels is not None and labels is features
+        nodes = None if features is None else _to_features(tables[_FEATURES], names, labels=one_table)
         graph = build_graph(to_edge_list(chosen), nodes, directed=directed)
-        return graph if labels is None else join_labels(graph, _to_labels(tables[_LABELS], names), _LABELS)
+        if labels is None:
+            return graph
+        with warnings.catch_warnings():
+            if one_table:  # other columns are features, and what was assumed has been stated already
+                warnings.simplefilter("ignore", IgnoredInputWarning)
+                warnings.simplefilter("ignore", AssumedInputWarning)
+            classes = _to_labels(tables[_LABELS], names)
+        return join_labels(graph, classes, _LABELS)
     except ReadError as error:
         raise GraphError(str(error)) from None
 
 
-def _to_features(table: pa.Table, names: ColumnNames) -> NodeFeatures:
-    choose = partial(choose_feature_columns, names=names)
+def _to_features(table: pa.Table, names: ColumnNames, *, labels: bool) -> NodeFeatures:
+    choose = partial(choose_feature_columns, names=names, labels=labels)
     found, x = read_encoded(
         lambda values: table_from_arrow(_FEATURES, table, ids=1, values=values, choose=choose), typed=True
     )

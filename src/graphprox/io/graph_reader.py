@@ -6,7 +6,13 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from graphprox.errors import ParameterError, ReadError, StructuralFeaturesWarning
+from graphprox.errors import (
+    AssumedInputWarning,
+    IgnoredInputWarning,
+    ParameterError,
+    ReadError,
+    StructuralFeaturesWarning,
+)
 from graphprox.graph.graph import Graph
 from graphprox.io.attributes import read_features, read_labels
 from graphprox.io.columns import ColumnNames
@@ -48,7 +54,8 @@ def read_graph(
         order of their ids if there are no features. A graph without features gets structural ones, with a
         `StructuralFeaturesWarning`.
     labels : str or Path, default=None
-        Labels of the nodes in the same formats, joined by id.
+        Labels of the nodes in the same formats, joined by id. They may be a column of the same table as the features,
+        and are no feature then.
     directed : bool, default=None
         Whether edges have a direction. If None, as stored in a GraphML or PyG file, and False for other formats.
     header : bool, default=None
@@ -97,8 +104,16 @@ def read_graph(
     names = ColumnNames(source, target, weight, id, label)
     _check_names(path, kind, names, features, labels, ids)
     options: dict[str, Any] = {"header": header, "names": names, "ids": ids is not False}
-    node_features = None if features is None else read_features(Path(features), encoder=encoder, **options)
-    node_labels = None if labels is None else read_labels(Path(labels), **options)
+    one_table = features is not None and labels is not None and Path(features) == Path(labels)
+    node_features, node_labels = None, None
+    if features is not None:
+        node_features = read_features(Path(features), encoder=encoder, labels=one_table, **options)
+    if labels is not None:
+        with warnings.catch_warnings():
+            if one_table:  # other columns are features, and what was assumed has been stated already
+                warnings.simplefilter("ignore", IgnoredInputWarning)
+                warnings.simplefilter("ignore", AssumedInputWarning)
+            node_labels = read_labels(Path(labels), **options)
     if kind in _GRAPH_ENDINGS:
         with warnings.catch_warnings():
             if node_features is not None:

@@ -15,6 +15,7 @@ NUMBER_CELL = re.compile(NUMBER)
 _MISSING = ("", "na", "n/a", "null", "none")
 _WORDS = re.compile(r"#?[^\W\d]+([ .-][^\W\d]+)*|#?[^\W\d]{3,}[ .-]?\d")  # no codes such as Q42
 _MAX_ISOLATED = 0.1  # share of rows whose ids occur nowhere else, above which a first row like that is not special
+_LOOSE_ROWS, _MAX_LOOSE_ISOLATED = 50, 0.02  # from which even an edge list of networkx or SNAP has a header
 _MAX_DISTINCT = 0.5  # share of distinct cells of a column whose values repeat
 
 Rows = Sequence[Sequence[str]]
@@ -44,7 +45,8 @@ def detect_header(rows: Rows, *, ids: int, loose: bool = False) -> Header:
 
     It does if it contains common names of id columns that are not ids of other rows, or if it contains no number while
     some column contains only numbers, dates or codes in the other rows. If words are all there is, a first row whose
-    ids occur nowhere else while those of the others do is assumed to be a header, unless the format has none usually.
+    ids occur nowhere else while those of the others do is assumed to be a header. If the format has none usually, there
+    must be many other rows.
 
     Parameters
     ----------
@@ -102,9 +104,10 @@ def _compare_words(first: Sequence[str], rest: Rows, *, ids: int, loose: bool) -
         return Header.PRESENT
     if all(map(is_entity, first[:ids])):
         return Header.ASSUMED_PRESENT
-    if _is_special(first, rest, ids=ids):
-        return Header.ASSUMED_ABSENT if loose else Header.ASSUMED_PRESENT
-    return Header.ABSENT
+    if not _is_special(first, rest, ids=ids):
+        return Header.ABSENT
+    is_rare = ids == 2 and len(rest) >= _LOOSE_ROWS and _count_isolated(rest) <= _MAX_LOOSE_ISOLATED * len(rest)
+    return Header.ASSUMED_ABSENT if loose and not is_rare else Header.ASSUMED_PRESENT
 
 
 def _has_column_of(rest: Rows, check: Callable[[str], bool]) -> bool:
@@ -123,12 +126,16 @@ def _is_special(first: Sequence[str], rest: Rows, *, ids: int) -> bool:
     if len(rest) < 3:
         return False
     if ids == 2:
-        counts = Counter(cell.strip() for row in rest for cell in row[:2])
-        isolated = sum(all(counts[cell.strip()] == 1 for cell in row[:2]) for row in rest)
-        return isolated <= _MAX_ISOLATED * len(rest)
+        return _count_isolated(rest) <= _MAX_ISOLATED * len(rest)
     columns = ([row[i].strip() for row in rest] for i in range(ids, len(first)))
     values = [(first[ids + i], set(column)) for i, column in enumerate(columns)]
     return any(name not in known and len(known) <= _MAX_DISTINCT * len(rest) for name, known in values)
+
+
+def _count_isolated(rest: Rows) -> int:
+    """Count the edges whose ids occur in no other row."""
+    counts = Counter(cell.strip() for row in rest for cell in row[:2])
+    return sum(all(counts[cell.strip()] == 1 for cell in row[:2]) for row in rest)
 
 
 def _are_consecutive(cells: Sequence[str]) -> bool:

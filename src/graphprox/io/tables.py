@@ -18,7 +18,10 @@ from graphprox.io.layout import INTEGER, Layout, detect_layout, is_blank_or_comm
 from graphprox.io.parquet import cast_columns, decode, move_index, read_parquet
 from graphprox.io.text import ConversionError, line_number, parse_text
 
-TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".edgelist", ".edges", ".edge")
+TEXT_ENDINGS = (
+    ".csv", ".tsv", ".txt", ".edgelist", ".edges", ".edge", ".cites", ".content", ".dat", ".data", ".feat", ".feature",
+    ".features", ".label", ".labels",
+)  # fmt: skip
 PARQUET_ENDINGS = (".parquet", ".pq")
 Choose = Callable[[Columns], Sequence[int]]
 
