@@ -141,8 +141,8 @@ def plot(measured: dict[int, tuple[Measured, Measured]], path: Path) -> None:
         both = [pair[1 - place] for pair in measured.values()]
         time_axes.plot(nodes, [each.result for each in both], marker=marker, label=name)
         memory_axes.plot(nodes, [each.peak_mb for each in both], marker=marker, label=name)
-    time_axes.set(title="loss and gradient, seconds", xlabel="nodes")
-    memory_axes.set(title="peak memory, MB", xlabel="nodes")
+    time_axes.set(title="loss and gradient, seconds (logarithmic)", xlabel="nodes")
+    memory_axes.set(title="peak memory, MB (logarithmic)", xlabel="nodes")
     for axes in (time_axes, memory_axes):
         axes.set(xscale="log", yscale="log")
         for axis in (axes.xaxis, axes.yaxis):

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from graphprox.errors import ReadError
 from graphprox.methods import METHODS, NodeClassifier
+from graphprox.model_selection.advice import paired_p_value
 from reproduction.experiment import Experiment, TrialKey
 from reproduction.records import Record, read_records
 from reproduction.report.paper import Paper, ReportedFigure
@@ -23,7 +23,6 @@ MEGABYTE = 10**6
 BEST, SECOND = 1, 2  # ranks that tables emphasize
 LEVEL = 0.05  # of significance
 MIN_SPLITS = 5  # for a test
-NEGLIGIBLE = 1e-9  # percent: differences with a smaller range are constant
 Place = tuple[str, str]  # a data set and a row
 Column = tuple[str, str]  # a data set and a metric
 
@@ -114,35 +113,6 @@ def gather(folder: Path, experiment: Experiment) -> Findings:
 # -- significance -----------------------------------------------------------------------------------------------------
 
 
-def paired_p(first: ArrayLike, second: ArrayLike) -> float:
-    """Return the p-value of a paired t-test.
-
-    Splits of one graph overlap, so that their figures are not independent and the p-value is too small.
-
-    Parameters
-    ----------
-    first, second : array-like of shape (n_splits,)
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> round(paired_p([81, 82, 83, 84], [80, 81.5, 82, 82.5]), 4)
-    0.0163
-    >>> paired_p([81, 82], [81, 82]), paired_p([81, 82], [80, 81])
-    (1.0, 0.0)
-    """
-    from scipy.stats import ttest_rel
-
-    a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    differences = a - b
-    if np.ptp(differences) < NEGLIGIBLE:  # the test would divide by zero
-        return 1.0 if np.abs(differences).max() < NEGLIGIBLE else 0.0
-    return float(ttest_rel(a, b).pvalue)
-
-
 def holm(p_values: Sequence[float]) -> list[float]:
     """Adjust p-values for multiple tests by the method of Holm.
 
@@ -183,7 +153,7 @@ def significantly_different(reference: np.ndarray, rows: Mapping[str, np.ndarray
     if len(reference) < MIN_SPLITS:
         return set()
     tested = {name: figures for name, figures in rows.items() if len(figures) == len(reference)}
-    adjusted = holm([paired_p(figures, reference) for figures in tested.values()])
+    adjusted = holm([paired_p_value(figures, reference) for figures in tested.values()])
     return {name for name, p_value in zip(tested, adjusted, strict=True) if p_value < LEVEL}
 
 

@@ -136,17 +136,32 @@ def test_methods_are_compared_on_a_graph_from_files(run, tmp_path, no_data):
     features.write_text("id,x,y\n" + "".join(f"{node},{classes[node] + rng.normal():.3f},1\n" for node in range(40)))
     labels.write_text("id,class\n" + "".join(f"{node},{'ab'[classes[node]]}\n" for node in range(40)))
     command = ("compare", edges, "--features", features, "--out", tmp_path / "out", "--methods", "raw, smoothed")
-    code, out, _ = run(*command, "--labels", labels, "--splits", 2, "--seed", 1, "--json")
-    assert code == 0
+    options = ("--labels", labels, "--splits", 2, "--first-split", 2, "--seed", 1)
+    code, out, err = run(*command, *options, "--json")
+    assert code == 0, err
     summary = json.loads(out)
     assert summary["seed"] == 1
     assert [each["method"] for each in summary["methods"]] == ["raw", "smoothed"]
-    assert all(0 < each["accuracy"] <= 1 for each in summary["methods"])
+    assert all(0 < each["accuracy"] <= 1 and 0 < each["roc_auc"] <= 1 for each in summary["methods"])
+    assert all(len(each["accuracies"]) == 2 for each in summary["methods"])
+    assert summary["advice"][0].startswith("Take ")
+    _, out, _ = run(*command, *options)
+    assert out.splitlines()[0].split() == ["method", "accuracy", "macro-F1", "ROC-AUC", "seconds", "memory"]
+    assert summary["advice"][0][:20] in out
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"compare.png", "compare.svg"}
     code, out, _ = run(*command)
     assert code == 0
+    assert out.splitlines()[0] == "method             link AUC  neighborhood  seconds  memory"
     assert "accuracy" not in out
     assert "Smoothed features" in out
+    assert "held-out edges)" in out
+    _, out, _ = run(*command, "--json")
+    summary = json.loads(out)
+    assert all(0 < each["link_auc"] < 1 and 0 < each["neighborhood"] < 1 for each in summary["methods"])
+    assert "its link AUC of" in summary["advice"][0]
+    assert "samples" not in summary["methods"][0]
+    _, out, _ = run(*command, "--no-links")
+    assert out.splitlines()[0].split() == ["method", "seconds", "memory"]
 
 
 def test_accuracy_is_printed_in_percent_by_any_protocol(run, tmp_path, no_data, two_penalties):

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphprox import Dataset, Embedding, ParameterError, edge_split
+from graphprox import Dataset, Embedding, ParameterError, edge_split, synthetic
 from graphprox.evaluation import link_prediction, links
-from graphprox.evaluation.links import score_pairs
+from graphprox.evaluation.links import auc_samples, score_pairs
 
 
 def pairwise_auc(positive, negative):
@@ -114,3 +114,15 @@ def test_any_random_state_of_scikit_learn_is_accepted(graph):
         first, second = (link_prediction(graph, graph.x, random_state=make(3)) for _ in range(2))
         assert first == second
     assert 0 < link_prediction(graph, graph.x, random_state=None).auc < 1
+
+
+def test_samples_of_the_auc_average_to_it_and_have_the_variance_of_delong():
+    graph = synthetic()
+    split = edge_split(graph, random_state=0)
+    edges, non_edges = split.test_edges, split.test_non_edges
+    samples = auc_samples(graph.x, edges, non_edges)
+    assert samples.mean() == pytest.approx(score_pairs(graph.x, edges, non_edges).auc)
+    positive, negative = ((graph.x[pairs[0]] * graph.x[pairs[1]]).sum(axis=1) for pairs in (edges, non_edges))
+    wins = (positive[:, None] > negative) + 0.5 * (positive[:, None] == negative)
+    delong = wins.mean(axis=1).var(ddof=1) + wins.mean(axis=0).var(ddof=1)
+    assert samples.var(ddof=1) == pytest.approx(delong, rel=0.2)

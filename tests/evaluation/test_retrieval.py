@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from graphprox import Dataset, Embedding, GraphError, ParameterError, nearest
-from graphprox.evaluation import retrieval, similarity
+from graphprox import Dataset, Embedding, Graph, GraphError, ParameterError, nearest, synthetic
+from graphprox.evaluation import neighborhood_agreement, retrieval, similarity
 from graphprox.evaluation.retrieval import score_neighbors
 
 
@@ -96,3 +96,50 @@ def test_graph_data_set_and_embedding_give_the_same_scores(graph, embedding, ord
 def test_ks_must_be_a_list_of_numbers(graph, ks):
     with pytest.raises(ParameterError, match="ks must be a list of one or more numbers of neighbors"):
         similarity(graph, graph.x, ks=ks)
+
+
+# -- neighborhoods of the graph -------------------------------------------------------------------------------------
+
+
+def reference_agreement(graph, rows, k):
+    """Mean share of possible hits among the k nearest, by a plain loop."""
+    unit, shares = rows / np.linalg.norm(rows, axis=1, keepdims=True), []
+    for node in range(graph.num_nodes):
+        neighbors = {int(b) for a, b in graph.edge_index.T if a == node} | {
+            int(a) for a, b in graph.edge_index.T if b == node
+        }
+        neighbors -= {node}
+        if neighbors:
+            order = [each for each in np.argsort(-(unit @ unit[node])) if each != node][:k]
+            shares.append(len(neighbors & set(order)) / min(k, len(neighbors)))
+    return np.mean(shares)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("k", [1, 3, 10, 99])
+def test_agreement_of_neighborhoods_is_that_of_a_plain_loop(k, directed):
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(60, 5))
+    graph = Graph(rows, rng.integers(50, size=(2, 150)), directed=directed)  # ten nodes without edges, and loops
+    assert neighborhood_agreement(graph, rows, k=k) == pytest.approx(reference_agreement(graph, rows, min(k, 59)))
+
+
+def test_agreement_is_one_for_the_rows_of_cliques_and_a_tie_is_shared():
+    cliques = np.kron(np.eye(4), np.ones((5, 5)))
+    graph = Graph(cliques, np.stack(np.nonzero(cliques)))
+    assert neighborhood_agreement(graph, cliques) == 1
+    assert neighborhood_agreement(graph, np.ones((20, 2)), k=4) == pytest.approx(4 / 19)
+
+
+def test_agreement_of_a_large_graph_is_that_of_a_sample(monkeypatch):
+    graph = synthetic(nodes=700)
+    whole = neighborhood_agreement(graph, graph.x)
+    monkeypatch.setattr(retrieval, "_MAX_QUERIES", 300)
+    sampled = neighborhood_agreement(graph, graph.x)
+    assert sampled != whole
+    assert sampled == pytest.approx(whole, abs=0.03)
+
+
+def test_agreement_needs_edges():
+    with pytest.raises(ParameterError, match="needs a graph with edges between nodes"):
+        neighborhood_agreement(Graph(np.eye(2), [[0], [0]]), np.eye(2))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 from rich.console import Console
@@ -14,7 +14,7 @@ from graphprox._utils.defaults import ProtocolName
 from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
 from graphprox.cli.demo import NO_FIGURE, has_matplotlib
-from graphprox.cli.options import GraphSource, JsonOption, SeedOption, SplitsOption, reads_graph
+from graphprox.cli.options import FirstSplitOption, GraphSource, JsonOption, SeedOption, SplitsOption, reads_graph
 from graphprox.cli.outputs import figures, writes
 from graphprox.cli.progress_display import progress_bars
 from graphprox.io.files import make_writable_folder
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from graphprox.model_selection import MethodResult
 
 USUAL = "usual"
+MAX_WIDTH = 1000  # characters: more than the table needs, whose columns would be cut in a narrow terminal
 
 
 @reads_graph()
@@ -41,15 +42,25 @@ def compare_methods(
         str, typer.Option("--protocol", metavar="|".join(get_args(ProtocolName)), help="How accuracy is measured.")
     ] = "random",
     splits: SplitsOption = 10,
+    first_split: FirstSplitOption = 0,
+    links: Annotated[
+        bool | None,
+        typer.Option(
+            "--links/--no-links",
+            help="Whether held-out edges are ranked, which trains each method once more. [default: without labels]",
+            show_default=False,
+        ),
+    ] = None,
     seed: SeedOption = 0,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the figure.")] = Path("compare"),
     as_json: JsonOption = False,
 ) -> None:
-    """Compare methods on one graph: accuracy (where there are labels), seconds and memory.
+    """Compare methods on one graph: accuracy or, without labels, held-out edges; seconds and memory; and which to take.
 
-    Accuracy is that of a logistic regression on test nodes; semi-supervised methods are trained on each split. Each
-    method is trained once, with the preset of the data set if it has one. A method that fails is reported, and does not
-    stop the others.
+    Accuracy is that of a logistic regression on test nodes; semi-supervised methods are trained on each split. Without
+    labels a tenth of the edges is held out: link AUC is the probability that such an edge ranks above a pair without
+    one, neighborhood the share of a node's ten nearest that are its neighbors. Each method is trained once, with the
+    preset of the data set if it has one. A method that fails is reported, and does not stop the others.
 
     Examples:
 
@@ -58,7 +69,7 @@ def compare_methods(
     - `graphprox compare edges.csv --features words.npz --labels classes.csv --methods all --out figures`
     """
     from graphprox.evaluation.protocols import get_protocol
-    from graphprox.model_selection import compare, plot_comparison, select_methods
+    from graphprox.model_selection import compare, plot_comparison, select_methods, summarize_comparison
     from graphprox.model_selection.comparison import DEFAULT_METHODS
 
     folder = make_writable_folder(out)
@@ -70,36 +81,48 @@ def compare_methods(
     results: list[MethodResult] = []
     errors = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
     with progress_bars(source.name) as show, report_progress(show):
-        for result in compare(dataset, names, protocol=protocol, n_splits=splits, random_state=seed):
+        options: dict[str, Any] = {"protocol": protocol, "n_splits": splits, "first_split": first_split, "links": links}
+        for result in compare(dataset, names, random_state=seed, **options):
             results.append(result)
             if result.failure:
                 errors.print(f"{result.title}: {result.failure}")
+    advice = summarize_comparison(results, dataset)
     if not as_json:
-        Console(highlight=False, emoji=False, markup=False, soft_wrap=True).print(_table(results))
+        Console(highlight=False, emoji=False, markup=False, width=MAX_WIDTH).print(_table(results))
+        print(*advice, sep="\n", end="\n" if advice else "")
     # The results are printed first, so that an error in plotting does not lose them.
     paths = plot_comparison(folder, results, dataset.name) if has_matplotlib() else []
     if as_json:
-        summary = {"graph": dataset.name, "seed": seed, "methods": list(map(asdict, results))}
-        print(dump_json({**summary, "files": list(map(str, paths))}, indent=2))
+        summary = {"graph": dataset.name, "seed": seed, "methods": [each.to_dict() for each in results]}
+        print(dump_json({**summary, "advice": advice, "files": list(map(str, paths))}, indent=2))
         return
     print(*(map(str, paths) if paths else [NO_FIGURE]), sep="\n")
 
 
+# Columns of scores, and the text of each; a column is shown if a method has such a score.
+_SCORES: dict[str, tuple[str, Callable[[MethodResult], str]]] = {
+    "accuracy": ("accuracy", lambda each: _percent(each.accuracy, each.std)),
+    "macro_f1": ("macro-F1", lambda each: _percent(each.macro_f1)),
+    "roc_auc": ("ROC-AUC", lambda each: _percent(each.roc_auc)),
+    "link_auc": ("link AUC", lambda each: _percent(each.link_auc)),
+    "neighborhood": ("neighborhood", lambda each: _percent(each.neighborhood)),
+}
+
+
 def _table(results: list[MethodResult]) -> Table:
-    is_labeled = any(each.accuracy is not None for each in results)
+    shown = [name for name in _SCORES if any(getattr(each, name) is not None for each in results)]
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("method", no_wrap=True)
-    for column in [*(["accuracy", "macro-F1"] if is_labeled else []), "seconds", "memory"]:
+    for column in [*(_SCORES[name][0] for name in shown), "seconds", "memory"]:
         table.add_column(column, justify="right", no_wrap=True)
-    for each in sorted(results, key=lambda each: -(each.accuracy or 0)):
-        quality = [_percent(each.accuracy, each.std), _percent(each.macro_f1, None)] if is_labeled else []
+    for each in sorted(results, key=lambda each: -(each.accuracy or each.link_auc or 0)):
         seconds = "failed" if each.seconds is None else f"{each.seconds:.1f}"
         memory = "–" if each.peak_memory is None else f"{each.peak_memory / 1e6:,.0f} MB"
-        table.add_row(each.title, *quality, seconds, memory)
+        table.add_row(each.title, *(_SCORES[name][1](each) for name in shown), seconds, memory)
     return table
 
 
-def _percent(mean: float | None, std: float | None) -> str:
+def _percent(mean: float | None, std: float | None = None) -> str:
     if mean is None:
         return "–"
     return f"{100 * mean:.1f}" + ("" if std is None else f" ± {100 * std:.1f}") + " %"

@@ -9,6 +9,7 @@ from .probe import Probe as Probe
 from .protocols import PROTOCOLS as PROTOCOLS
 from .protocols import Protocol as Protocol
 from .protocols import get_protocol as get_protocol
+from .retrieval import neighborhood_agreement as neighborhood_agreement
 from .retrieval import similarity as similarity
 from .scores import ClassificationScores as ClassificationScores
 from .scores import ClusteringScores as ClusteringScores

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from graphprox._utils.arrays import IntArray, to_array
-from graphprox._utils.random import RandomState
+from graphprox._utils.random import RandomState, make_generator
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError
 from graphprox.evaluation.alignment import EmbeddingLike, align_to_graph
@@ -104,6 +104,45 @@ def score_pairs(embedding: RowsLike, edges: ArrayLike, non_edges: ArrayLike) -> 
         auc=float(roc_auc_score(is_edge, scores)),
         ap=float(average_precision_score(is_edge, scores)),
     )
+
+
+def auc_samples(embedding: RowsLike, edges: ArrayLike, non_edges: ArrayLike) -> Floats:
+    """Return what each of the edges contributes to the AUC, so that two embeddings can be compared by a paired test.
+
+    The mean is the AUC, and the variance that of DeLong's test: the share of non-edges below an edge, and the share of
+    edges above a non-edge, are added for pairs of an edge and a non-edge that were matched at random.
+
+    Parameters
+    ----------
+    embedding : array-like or sparse matrix of shape (num_nodes, n_components)
+        Used as it is, not normalized.
+    edges, non_edges : array-like of shape (2, num_pairs)
+        As many of the one as of the other.
+
+    Returns
+    -------
+    ndarray of shape (num_pairs,)
+
+    Examples
+    --------
+    >>> auc_samples([[1, 0], [1, 0], [0, 1]], edges=[[0, 0], [1, 2]], non_edges=[[1, 1], [2, 2]]).mean()
+    np.float64(0.75)
+    """
+    rows = check_rows(embedding)
+    positive = _inner_products(rows, _check_pairs("edges", edges, rows.shape[0]))
+    negative = _inner_products(rows, _check_pairs("non_edges", non_edges, rows.shape[0]))
+    below, above = _share_below(positive, negative), 1 - _share_below(negative, positive)
+    matched = make_generator(0, "auc_samples").permutation(len(above))
+    samples: Floats = below + above[matched] - below.mean()
+    return samples
+
+
+def _share_below(values: Floats, others: Floats) -> Floats:
+    """Return the share of the others that are less than each value; those that are equal count one half."""
+    ranked = np.sort(others)
+    low, high = (np.searchsorted(ranked, values, side=side) for side in ("left", "right"))
+    share: Floats = (low + high) / (2 * len(others))
+    return share
 
 
 def _check_pairs(name: str, given: ArrayLike, num_nodes: int) -> IntArray:

@@ -1,13 +1,15 @@
-"""Similarity search: whether the nearest neighbors of a node are of its class."""
+"""Similarity search: whether the nearest nodes are of the same class, or neighbors in the graph."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from graphprox._utils.arrays import IntArray
+from graphprox._utils.random import make_generator
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError
 from graphprox.evaluation.alignment import EmbeddingLike, align_to_graph
@@ -26,6 +28,7 @@ from graphprox.graph.graph import Graph
 from graphprox.graph.validation import check_graph
 
 _BLOCK_SIZE = 1 << 22  # cosines that are held at once
+_MAX_QUERIES = 1000  # nodes whose neighborhoods are compared
 _DECIMALS = 12  # to which cosines are rounded, so that parallel vectors are tied
 
 
@@ -118,3 +121,55 @@ def _precision_at_k(cosines: Floats, same_class: NDArray[np.bool_], k: int, *, k
     share_of_tied = (tied & same_class).sum(axis=1) / tied.sum(axis=1)
     precision: Floats = ((nearer & same_class).sum(axis=1) + n_places * share_of_tied) / k
     return precision
+
+
+# -- neighborhoods of the graph -------------------------------------------------------------------------------------
+
+
+def neighborhood_agreement(graph: Graph | Dataset, embedding: EmbeddingLike, *, k: int = 10) -> float:
+    """Measure how many of the nodes that are nearest in an embedding are neighbors in the graph.
+
+    For a node of degree d, it is the share of its min(k, d) possible hits among its k nearest nodes by cosine: 1 if all
+    of them, or all of its neighbors, are among the nearest. The result is the mean over nodes that have neighbors,
+    or over a random sample of 1,000 of them. Nodes that are tied at the k-th place are weighted equally.
+
+    Parameters
+    ----------
+    graph : Graph or Dataset
+        Labels are ignored. Directions of edges are ignored, and so are self-loops.
+    embedding : Embedding, array-like or sparse matrix of shape (num_nodes, n_components)
+        An `Embedding` is aligned to the nodes by their ids; a matrix has one row per node, in the order of the nodes.
+    k : int, default=10
+        Number of nearest nodes, at most as many as there are others.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> pair = Graph(x=[[1]] * 4, edge_index=[[0, 2], [1, 3]])
+    >>> neighborhood_agreement(pair, [[1, 0], [1, 0.1], [0, 1], [0.1, 1]], k=1)
+    1.0
+    """
+    checked = check_graph(graph)
+    rows = normalize_rows(align_to_graph(checked, embedding))
+    k = min(k, checked.num_nodes - 1)
+    source, target = checked.edge_index[:, checked.edge_index[0] != checked.edge_index[1]]
+    ones = np.ones(2 * len(source), bool)
+    ends = np.concatenate([source, target]), np.concatenate([target, source])
+    neighbors = sp.csr_array((ones, ends), shape=(checked.num_nodes, checked.num_nodes))
+    degrees = np.diff(neighbors.indptr)
+    nodes = np.flatnonzero(degrees)
+    if k < 1 or not len(nodes):
+        raise ParameterError("the agreement of neighborhoods needs a graph with edges between nodes; got one without")
+    if len(nodes) > _MAX_QUERIES:
+        nodes = np.sort(make_generator(0, "neighborhood_agreement").choice(nodes, _MAX_QUERIES, replace=False))
+    size, total = max(1, _BLOCK_SIZE // checked.num_nodes), 0.0
+    for start in range(0, len(nodes), size):
+        queries = nodes[start : start + size]
+        cosines = _cosines(rows, queries)
+        kth = np.partition(cosines, -k, axis=1)[:, [-k]]
+        precision = _precision_at_k(cosines, to_dense(neighbors[queries]) > 0, k, kth=kth)
+        total += float((precision * k / np.minimum(k, degrees[queries])).sum())
+    return total / len(nodes)

@@ -2,6 +2,7 @@ from .comparison import MethodResult as MethodResult
 from .comparison import compare as compare
 from .comparison import plot_comparison as plot_comparison
 from .comparison import select_methods as select_methods
+from .comparison import summarize_comparison as summarize_comparison
 from .curves import CurvePoint as CurvePoint
 from .curves import training_curve as training_curve
 from .tuning import Candidate as Candidate

@@ -1,26 +1,32 @@
-"""Compare methods on one graph: accuracy, time and memory."""
+"""Compare methods on one graph: accuracy, ranking of held-out edges, time and memory."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
 
 from graphprox._utils.figures import new_figure, save_figure
 from graphprox._utils.memory import peak_memory, reset_peak_memory
 from graphprox._utils.random import RandomState, check_seed
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import GraphproxError, ParameterError
-from graphprox.evaluation.inputs import get_labels
+from graphprox.evaluation.inputs import get_labels, normalize_rows
+from graphprox.evaluation.links import auc_samples, link_prediction
 from graphprox.evaluation.probe import Probe, score_predictions
 from graphprox.evaluation.protocols import get_protocol
+from graphprox.evaluation.retrieval import neighborhood_agreement
 from graphprox.evaluation.scores import ClassificationScores
 from graphprox.graph.graph import Graph
-from graphprox.graph.splits import NodeSplit
+from graphprox.graph.splits import EdgeSplit, NodeSplit, edge_split
+from graphprox.graph.structural import has_informative_features
 from graphprox.graph.validation import check_graph
 from graphprox.methods import METHODS, GraphEmbedder, GraphMethod, NodeClassifier, method
+from graphprox.model_selection.advice import Contender, advise
 
 ALL = "all"
 # A few methods of each kind, all of them fast.
@@ -50,6 +56,16 @@ class MethodResult:
         Peak memory in bytes; None where it cannot be measured.
     failure : str
         Error message if the method failed, otherwise empty.
+    roc_auc : float, optional
+        Mean over splits of the area under the ROC curve, if there are exactly two classes.
+    link_auc : float, optional
+        Area under the ROC curve of held-out edges, if links were compared and the method computes embeddings.
+    neighborhood : float, optional
+        Share of the nearest nodes that are neighbors in the graph, if links were compared; see
+        :func:`graphprox.evaluation.neighborhood_agreement`.
+    samples : tuple of float
+        Accuracy on each split, or what each held-out edge contributes to ``link_auc``: two methods are compared
+        by a paired test over these.
     """
 
     method: str
@@ -60,6 +76,21 @@ class MethodResult:
     seconds: float | None = None
     peak_memory: int | None = None
     failure: str = ""
+    roc_auc: float | None = None
+    link_auc: float | None = None
+    neighborhood: float | None = None
+    samples: tuple[float, ...] = field(default=(), repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the scores as plain values, for JSON.
+
+        Returns
+        -------
+        dict
+            Without ``samples``; ``accuracies`` are those of each split.
+        """
+        values = {name: value for name, value in asdict(self).items() if name != "samples"}
+        return values if self.accuracy is None else {**values, "accuracies": list(self.samples)}
 
 
 def select_methods(names: Sequence[str], *, labeled: bool = True) -> list[str]:
@@ -102,6 +133,8 @@ def compare(
     protocol: str = "random",
     n_splits: int = 10,
     random_state: RandomState = 0,
+    first_split: int = 0,
+    links: bool | None = None,
 ) -> Iterator[MethodResult]:
     """Train several methods on one graph, and yield the result of each when it is done.
 
@@ -110,15 +143,20 @@ def compare(
     Parameters
     ----------
     graph : Graph or Dataset
-        The name of a `Dataset` selects the presets of the methods. Without labels, only time and memory are compared.
+        The name of a `Dataset` selects the presets of the methods.
     methods : sequence of str
         Names of methods, or ``"all"``; a few fast ones of each kind by default.
     protocol : {"random", "public", "grace", "dgi"}, default="random"
-        How accuracy is evaluated; see :func:`graphprox.evaluation.classify`.
+        How accuracy is evaluated, where there are labels; see :func:`graphprox.evaluation.classify`.
     n_splits : int, default=10
         Number of random splits.
     random_state : int, RandomState, Generator or None, default=0
-        Random seed of the methods. Splits always begin at seed 0.
+        Random seed of the methods.
+    first_split : int, default=0
+        Random seed of the first split; the following ones use the following seeds. Also that of the held-out edges.
+    links : bool, optional
+        Whether a tenth of the edges is held out, the rest is embedded, and the ranking of held-out edges is scored. By
+        default only without labels. With labels, every method is trained once more for it.
 
     Yields
     ------
@@ -132,22 +170,95 @@ def compare(
     """
     checked, chosen, seed = check_graph(graph), get_protocol(protocol), check_seed(random_state)
     labeled, dataset = checked.y is not None, graph.name if isinstance(graph, Dataset) else None
-    splits = chosen.splits(graph, n_splits) if labeled else []
+    splits = chosen.splits(graph, n_splits, first_split) if labeled else []
+    edges = _hold_out(checked, first_split, links=not labeled if links is None else links, required=bool(links))
     for name in select_methods(methods, labeled=labeled):
-        title = METHODS[name].info.title
+        result = MethodResult(name, METHODS[name].info.title)
         try:
             made = method(name, dataset=dataset, random_state=seed)
-            yield _summarize(name, title, evaluate_method(made, checked, splits, chosen.probe))
+            if labeled or edges is None:
+                result = _score_nodes(result, evaluate_method(made, checked, splits, chosen.probe))
+            if edges is not None and isinstance(made, GraphEmbedder):
+                result = _score_links(result, made, edges)
+            yield result
         except GraphproxError as error:
-            yield MethodResult(name, title, failure=str(error))
+            yield MethodResult(name, result.title, failure=str(error))
 
 
-def _summarize(name: str, title: str, evaluation: MethodEvaluation) -> MethodResult:
+def _hold_out(graph: Graph, seed: int, *, links: bool, required: bool) -> EdgeSplit | None:
+    if not links:
+        return None
+    try:
+        return edge_split(graph, random_state=seed)
+    except ParameterError:  # too few edges: time and memory can still be compared
+        if required:
+            raise
+        return None
+
+
+def _score_nodes(result: MethodResult, evaluation: MethodEvaluation) -> MethodResult:
     scores = evaluation.scores
+    result = replace(result, seconds=evaluation.seconds, peak_memory=evaluation.peak_memory)
     if not scores.splits:
-        return MethodResult(name, title, seconds=evaluation.seconds, peak_memory=evaluation.peak_memory)
-    f1 = float(scores.macro_f1.mean())
-    return MethodResult(name, title, scores.mean, scores.std, f1, evaluation.seconds, evaluation.peak_memory)
+        return result
+    auc = None if scores.roc_auc is None else float(scores.roc_auc.mean())
+    f1, samples = float(scores.macro_f1.mean()), tuple(scores.accuracy.tolist())
+    return replace(result, accuracy=scores.mean, std=scores.std, macro_f1=f1, roc_auc=auc, samples=samples)
+
+
+def _score_links(result: MethodResult, method: GraphEmbedder, split: EdgeSplit) -> MethodResult:
+    """Embed the remaining edges, and score the held-out ones by inner product or cosine, as validation edges select."""
+    reset_peak_memory()
+    start = time.perf_counter()
+    vectors = method.fit_transform(split.graph)
+    seconds, peak = time.perf_counter() - start, peak_memory()
+    scores = link_prediction(split, vectors)
+    by_cosine = scores.val_cosine_auc > scores.val_auc
+    rows = normalize_rows(vectors) if by_cosine else vectors
+    if result.accuracy is None:
+        samples = tuple(auc_samples(rows, split.test_edges, split.test_non_edges).tolist())
+        result = replace(result, seconds=seconds, peak_memory=peak, samples=samples)
+    return replace(
+        result,
+        link_auc=scores.cosine_auc if by_cosine else scores.auc,
+        neighborhood=neighborhood_agreement(split.graph, vectors),
+    )
+
+
+def summarize_comparison(results: Sequence[MethodResult], graph: Graph | Dataset) -> list[str]:
+    """Say in words what a comparison suggests: which method to take, and whether edges hurt.
+
+    Parameters
+    ----------
+    results : sequence of MethodResult
+        Failed methods are left out.
+    graph : Graph or Dataset
+        The graph that was compared on.
+
+    Returns
+    -------
+    list of str
+        Sentences.
+
+    Examples
+    --------
+    >>> from graphprox import load
+    >>> dataset = load("synthetic:nodes=210")
+    >>> sentences = summarize_comparison(list(compare(dataset, ["raw", "smoothed"], n_splits=3)), dataset)
+    >>> sentences[0].startswith("Take Smoothed features")
+    True
+    """
+    done = [each for each in results if not each.failure and each.seconds is not None]
+    by_accuracy = any(each.accuracy is not None for each in done)
+    contenders = [
+        Contender(each.method, each.title, score, each.seconds or 0.0, each.samples)
+        for each in done
+        if (score := each.accuracy if by_accuracy else each.link_auc) is not None
+    ]
+    if done and not contenders:
+        return ["Only time and memory were compared: the graph has no labels, and too few edges to hold some out."]
+    measure, unit = ("accuracy", "splits") if by_accuracy else ("link AUC", "held-out edges")
+    return advise(contenders, measure=measure, unit=unit, has_features=has_informative_features(check_graph(graph)))
 
 
 class MethodEvaluation(NamedTuple):
@@ -179,10 +290,13 @@ def evaluate_method(
     reset_peak_memory()
     start = time.perf_counter()
     if isinstance(method, NodeClassifier):
-        predicted = [method.fit(graph, split).predict(graph) for split in splits]
+        predicted = [_predict(method.fit(graph, split), graph) for split in splits]
         seconds, peak = (time.perf_counter() - start) / len(splits), peak_memory()
         labels = get_labels(check_graph(graph))
-        scores = [score_predictions(each, labels, split) for each, split in zip(predicted, splits, strict=True)]
+        scores = [
+            score_predictions(classes, labels, split, proba=proba)
+            for (classes, proba), split in zip(predicted, splits, strict=True)
+        ]
     else:
         assert isinstance(method, GraphEmbedder)  # noqa: S101 - there are two kinds of methods
         vectors = method.fit_transform(graph)
@@ -191,8 +305,14 @@ def evaluate_method(
     return MethodEvaluation(ClassificationScores(tuple(scores)), seconds, peak)
 
 
+def _predict(classifier: NodeClassifier, graph: Graph | Dataset) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Return the predicted classes and, if there are two, their probabilities."""
+    classes = classifier.predict(graph)
+    return classes, classifier.predict_proba(graph) if len(classifier.classes_) == 2 else None
+
+
 def plot_comparison(folder: Path, results: Sequence[MethodResult], title: str) -> list[Path]:
-    """Plot accuracy, if there are labels, and time of each method as bars, the best at the top.
+    """Plot accuracy, or the link AUC without labels, and time of each method as bars, the best at the top.
 
     Parameters
     ----------
@@ -209,17 +329,20 @@ def plot_comparison(folder: Path, results: Sequence[MethodResult], title: str) -
     done = [each for each in results if not each.failure]
     if not done:
         raise ParameterError("a plot needs a method that succeeded; all failed")
-    done.sort(key=lambda each: (each.accuracy or 0, -(each.seconds or 0)))
-    labeled = done[0].accuracy is not None
-    figure = new_figure(9 if labeled else 5, 1 + 0.32 * len(done), layout="constrained")
-    axes = figure.subplots(1, 2 if labeled else 1, sharey=True, squeeze=False)[0]
+    labeled = any(each.accuracy is not None for each in done)
+    scores = {each.method: each.accuracy if labeled else each.link_auc for each in done}
+    done.sort(key=lambda each: (scores[each.method] or 0, -(each.seconds or 0)))
+    scored = any(score is not None for score in scores.values())
+    figure = new_figure(9 if scored else 5, 1 + 0.32 * len(done), layout="constrained")
+    axes = figure.subplots(1, 2 if scored else 1, sharey=True, squeeze=False)[0]
     positions = range(len(done))
-    if labeled:
-        means = [100 * (each.accuracy or 0) for each in done]
-        axes[0].barh(positions, means, xerr=[100 * (each.std or 0) for each in done], color="#4c78a8", ecolor="0.3")
-        axes[0].set(xlabel="accuracy on test nodes, %", xlim=(max(0.0, min(means) - 10), min(100.0, max(means) + 5)))
+    if scored:
+        means = [100 * (scores[each.method] or 0) for each in done]
+        deviations = [100 * (each.std or 0) for each in done] if labeled else None
+        axes[0].barh(positions, means, xerr=deviations, color="#4c78a8", ecolor="0.3")
+        axes[0].set(xlabel="accuracy on test nodes, %" if labeled else "AUC of held-out edges, %", xlim=(0, 100))
     axes[-1].barh(positions, [each.seconds or 0 for each in done], color="#f58518")
-    axes[-1].set(xlabel="seconds of one training run", xscale="log")
+    axes[-1].set(xlabel="seconds of one training run, logarithmic scale", xscale="log")
     axes[0].set_yticks(positions, [each.title for each in done])
     figure.suptitle(title)
     return save_figure(figure, folder, "compare")

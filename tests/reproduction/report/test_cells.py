@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from graphprox import ReadError
+from graphprox.model_selection.advice import paired_p_value
 from reproduction.report.cells import (
     cost_of,
     gather,
     holm,
     homophily_columns,
-    paired_p,
     percent_columns,
     significantly_different,
 )
@@ -65,16 +65,16 @@ NOISE = np.array([0.3, -0.4, 0.1, 0.5, -0.2, -0.3, 0.4, -0.1, 0.2, -0.5])
 @pytest.mark.parametrize("shift", [0.0, 0.1, 0.3, 2.0])
 def test_p_value_is_that_of_the_paired_t_test(shift):
     others = SPLITS + shift + NOISE
-    assert paired_p(SPLITS, others) == pytest.approx(stats.ttest_rel(SPLITS, others).pvalue, rel=1e-12)
+    assert paired_p_value(SPLITS, others) == pytest.approx(stats.ttest_rel(SPLITS, others).pvalue, rel=1e-12)
     differences = others - SPLITS
     t = differences.mean() / (differences.std(ddof=1) / np.sqrt(len(differences)))
-    assert paired_p(SPLITS, others) == pytest.approx(2 * stats.t.sf(abs(t), len(differences) - 1))
+    assert paired_p_value(SPLITS, others) == pytest.approx(2 * stats.t.sf(abs(t), len(differences) - 1))
 
 
 def test_constant_differences_are_not_tested():
-    assert paired_p(SPLITS, SPLITS) == 1.0
-    assert paired_p(SPLITS, SPLITS + 0.25) == 0.0
-    assert paired_p(SPLITS / 3 + 0.1, SPLITS / 3) == 0.0  # constant but for rounding
+    assert paired_p_value(SPLITS, SPLITS) == 1.0
+    assert paired_p_value(SPLITS, SPLITS + 0.25) == 0.0
+    assert paired_p_value(SPLITS / 3 + 0.1, SPLITS / 3) == 0.0  # constant but for rounding
 
 
 def test_holm_on_a_worked_example():
@@ -99,7 +99,7 @@ def test_large_differences_are_significant_and_small_ones_are_not():
 
 def test_correction_makes_a_close_difference_insignificant():
     close = SPLITS + 0.28 + NOISE
-    assert 0.01 < paired_p(SPLITS, close) < 0.05
+    assert 0.01 < paired_p_value(SPLITS, close) < 0.05
     assert significantly_different(SPLITS, {"close": close}) == {"close"}
     alike = {f"alike {number}": SPLITS + np.roll(NOISE, number) for number in range(8)}
     assert significantly_different(SPLITS, {"close": close, **alike}) == set()
