@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,6 +25,9 @@ def folder(tmp_path, monkeypatch):
     table = pd.DataFrame({"id": NAMES, "age": np.linspace(20, 60, 40), "town": ["Ulm", "Bonn"] * 20})
     table.to_csv("people.csv", index=False)
     table[["id", "town"]][:30].to_parquet("towns.parquet", index=False)
+    table[["age", "id"]].rename(columns={"id": "node"}).to_csv("aged.csv", index=False)
+    with duckdb.connect("people.duckdb") as database:
+        database.execute("CREATE TABLE people AS FROM 'people.csv'")
     return tmp_path
 
 
@@ -35,6 +39,9 @@ def folder(tmp_path, monkeypatch):
         ["--labels", "people.csv", "--color", "age"],
         ["--labels", "people.csv", "--color", "town", "--out", "map.svg"],
         ["--out", "map.pdf"],
+        ["--labels", "aged.csv", "--color", "age", "--id", "node"],
+        ["--labels", "SELECT id, age // 10 AS decade FROM 'people.csv'"],
+        ["--labels", "FROM people", "--database", "people.duckdb", "--color", "town", "--out", "map.svg"],
     ],
 )
 def test_map_is_drawn(run, folder, options):
@@ -74,6 +81,9 @@ def test_classes_and_ids_are_those_of_the_graph(run, folder, no_data):
         (["--labels", "people.csv", "--color", "agee"], "people.csv has no column 'agee'; did you mean 'age'?"),
         (["--labels", "others.csv"], "colors must be of nodes of v.parquet, such as 'n0'; got 'x': check the ids"),
         (["--perplexity", "0"], "--perplexity must be a number between 1 and 10000"),
+        (["--labels", "people.csv", "--database", "people.duckdb"], "--database needs --labels to be an SQL query"),
+        (["--labels", "SELECT nope FROM 'people.csv'"], "the query must be valid SQL"),
+        (["--labels", "people.csv", "--color", "age", "--points", "people.csv"], "an output must not be an input"),
     ],
 )
 def test_invalid_arguments_exit_with_2(run, folder, options, words):

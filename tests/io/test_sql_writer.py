@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from graphprox import Embedding, GraphproxError, ParameterError, WriteError, write_embedding
+from graphprox import Embedding, GraphproxError, ParameterError, ReadError, WriteError, read_embedding, write_embedding
 from graphprox.io.embedding_writer import check_writable
 
 VECTORS = np.array([[1, -0.1], [3e-20, 4.5], [0, 16777216]], np.float32)
@@ -42,6 +42,18 @@ def test_a_table_is_added(database, ids, dtype, kind):
     assert query(database, "SELECT column_type FROM (DESCRIBE vectors) OFFSET 1") == [(kind,)]
     assert query(database, "FROM follows") == [("ann", "bob")]
     assert [path.name for path in database.parent.iterdir()] == [database.name]
+
+
+def test_tables_are_read_back(database):
+    write_embedding(database, VECTORS, ["ann", "bob", "cy"])
+    back = read_embedding(database)
+    assert (back.ids.tolist(), back.vectors.tolist()) == (["ann", "bob", "cy"], VECTORS.tolist())
+    assert back.vectors.dtype == np.float32
+
+
+def test_a_database_without_vectors_is_not_an_embedding(database):
+    with pytest.raises(ReadError, match="Table with name vectors does not exist"):
+        read_embedding(database)
 
 
 def test_a_database_is_created(tmp_path):

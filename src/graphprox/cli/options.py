@@ -70,7 +70,7 @@ DataOption = Annotated[
 ]
 
 
-def _parse_file_or_query(text: str | Path) -> Path | str:
+def parse_file_or_query(text: str | Path) -> Path | str:
     """Return a path, or a query as it was given: a Path would shorten the // of a division."""
     return str(text) if is_query(text) else Path(text)
 
@@ -80,7 +80,7 @@ FeaturesOption = Annotated[
     typer.Option(
         "--features",
         metavar="FILE",
-        parser=_parse_file_or_query,
+        parser=parse_file_or_query,
         help="Features, joined by node id: CSV, TSV, Parquet, NPZ, NPY or svmlight; or an SQL query.",
         show_default=False,
     ),
@@ -90,7 +90,7 @@ LabelsOption = Annotated[
     typer.Option(
         "--labels",
         metavar="FILE",
-        parser=_parse_file_or_query,
+        parser=parse_file_or_query,
         help="Labels, in the same formats.",
         show_default=False,
     ),

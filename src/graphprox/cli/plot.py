@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,15 +15,27 @@ from graphprox._utils.figures import check_figure, new_figure, write_figure
 from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
 from graphprox._utils.suggestions import did_you_mean
-from graphprox.cli.options import DataOption, JsonOption, SeedOption, complete_dataset
+from graphprox.cli.options import (
+    DatabaseOption,
+    DataOption,
+    IdOption,
+    JsonOption,
+    SeedOption,
+    TrustPicklesOption,
+    complete_dataset,
+    parse_file_or_query,
+)
+from graphprox.cli.outputs import one_file, writes
 from graphprox.cli.progress_display import progress_bars
 from graphprox.datasets import load
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError, ReadError, StructuralFeaturesWarning
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
 from graphprox.io.attributes import read_labels
-from graphprox.io.files import ending, make_writable_folder
-from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table
+from graphprox.io.columns import ColumnNames, choose_feature_columns
+from graphprox.io.files import ending
+from graphprox.io.sql import run_query
+from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table, table_from_arrow
 
 if TYPE_CHECKING:
     from graphprox.visualization.embedding_map import EmbeddingMap
@@ -30,6 +43,7 @@ if TYPE_CHECKING:
 Colors = tuple[dict[str, Any] | None, str]  # a value for each id, and what the values are
 
 
+@writes({"out": one_file, "points": one_file})
 def plot_embedding(
     path: Annotated[
         Path,
@@ -41,9 +55,13 @@ def plot_embedding(
         "map.png"
     ),
     labels: Annotated[
-        Path | None,
+        Any,
         typer.Option(
-            "--labels", metavar="FILE", help="Classes or a table, joined by id, for the colors.", show_default=False
+            "--labels",
+            metavar="FILE",
+            parser=parse_file_or_query,
+            help="Classes or a table, joined by id, for the colors: a file or an SQL query.",
+            show_default=False,
         ),
     ] = None,
     color: Annotated[
@@ -60,6 +78,8 @@ def plot_embedding(
             show_default=False,
         ),
     ] = None,
+    id: IdOption = None,  # noqa: A002 - as the column is named
+    database: DatabaseOption = None,
     points: Annotated[
         Path | None,
         typer.Option(
@@ -74,6 +94,7 @@ def plot_embedding(
     ] = 200_000,
     seed: SeedOption = 0,
     data: DataOption = None,
+    trust_pickles: TrustPicklesOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Draw a map of an embedding: a point for every node, near for similar nodes.
@@ -88,6 +109,7 @@ def plot_embedding(
     - `graphprox plot vectors.parquet --labels topics.csv --out topics.svg`
     - `graphprox plot vectors.parquet --labels users.csv --color age --points users-map.csv`
     - `graphprox plot cora.parquet --graph Cora --data DIR`
+    - `graphprox plot vectors.parquet --labels "SELECT id, age FROM users" --database social.duckdb`
     """
     start = time.perf_counter()
     from graphprox.visualization.embedding_map import FIGURE_SIZE, check_map_file, map_embedding
@@ -97,10 +119,9 @@ def plot_embedding(
     check_extra()
     if points is not None:
         check_map_file(points)
-        make_writable_folder(points.parent)
-    loaded = None if graph is None else _load_graph(graph, data)
+    loaded = None if graph is None else _load_graph(graph, data, trust_pickles=trust_pickles)
     embedding = Embedding.load(path, ids=None if loaded is None else loaded.ids)
-    values, title = _read_colors(labels, color, loaded)
+    values, title = _read_colors(labels, color, loaded, database=database, names=ColumnNames(id=id))
     with progress_bars(str(path)) as show, report_progress(show):
         found = map_embedding(embedding, perplexity=perplexity, max_nodes=max_nodes, random_state=seed)
     figure = new_figure(*FIGURE_SIZE, layout="constrained")
@@ -122,28 +143,44 @@ def _print_summary(found: EmbeddingMap, written: list[Path], seconds: float, *, 
     )
 
 
-def _load_graph(graph: str, data: Path | None) -> Graph:
+def _load_graph(graph: str, data: Path | None, *, trust_pickles: bool) -> Graph:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StructuralFeaturesWarning)  # features are not used
-        return load(graph, data=data).graph
+        return load(graph, data=data, trust_pickles=trust_pickles).graph
 
 
 # -- colors ---------------------------------------------------------------------------------------------------------
 
 
-def _read_colors(labels: Path | None, column: str | None, graph: Graph | None) -> Colors:
+def _read_colors(
+    labels: Path | str | None, column: str | None, graph: Graph | None, *, database: Path | None, names: ColumnNames
+) -> Colors:
     if labels is None:
         if column is not None:
             raise ParameterError("--color needs a table that has the column; got none: give --labels FILE")
         if graph is None or graph.y is None:
             return None, ""
         return _name_classes(graph.ids.tolist(), graph.y.tolist(), graph.class_names), "class"
-    if ending(labels) in TEXT_ENDINGS + PARQUET_ENDINGS:
-        return _select_column(read_table(labels, ids=1, values=None), labels, column)
+    if database is not None and not isinstance(labels, str):
+        raise ParameterError(f"--database needs --labels to be an SQL query; got {labels.name!r}: leave it out")
+    table = _read_color_table(labels, database, names)
+    if table is not None:
+        return _select_column(table, column)
     if column is not None:
-        raise ParameterError(f"--color needs a table, in CSV, TSV or Parquet; got {labels.name!r}: leave it out")
-    read = read_labels(labels)
+        raise ParameterError(f"--color needs a table, in CSV, TSV or Parquet; got {str(labels)!r}: leave it out")
+    read = read_labels(Path(labels))
     return _name_classes(read.ids.to_pylist(), read.y.tolist(), read.names), "class"
+
+
+def _read_color_table(labels: Path | str, database: Path | None, names: ColumnNames) -> Table | None:
+    """Read a table or query; return None for a file of arrays."""
+    choose = partial(choose_feature_columns, names=names)
+    if isinstance(labels, str):
+        return table_from_arrow("the query", run_query(labels, database), ids=1, values=None, choose=choose)
+    if ending(labels) in TEXT_ENDINGS + PARQUET_ENDINGS:
+        named = [names.id] if isinstance(names.id, str) else []
+        return read_table(labels, ids=1, values=None, choose=choose, named=named)
+    return None
 
 
 def _align(values: dict[str, Any], ids: list[Any], path: Path) -> dict[Any, Any]:
@@ -162,8 +199,8 @@ def _name_classes(ids: list[Any], y: list[int], names: tuple[str, ...] | None) -
     }
 
 
-def _select_column(table: Table, path: Path, column: str | None) -> Colors:
-    ids, *others = table.columns
+def _select_column(table: Table, column: str | None) -> Colors:
+    path, (ids, *others) = table.path, table.columns
     names = list(table.names or [])[1:] or [str(i + 1) for i in range(len(others))]
     if not others:
         raise ReadError(f"each row of {path} must contain an id and a value; it contains the id alone")

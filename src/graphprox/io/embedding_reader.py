@@ -18,10 +18,12 @@ from graphprox.io.column_names import are_id_names
 from graphprox.io.files import check_readable, ending
 from graphprox.io.headers import NUMBER
 from graphprox.io.ids import to_node_ids
-from graphprox.io.list_columns import find_vector_column, is_list, stack_lists
+from graphprox.io.list_columns import VECTOR, find_vector_column, is_list, stack_lists
 from graphprox.io.npy import open_npz, read_npy, wrap_read_errors
 from graphprox.io.parquet import read_schema
-from graphprox.io.tables import Table, check_numeric, read_table
+from graphprox.io.sql import run_query
+from graphprox.io.sql_writer import DEFAULT_TABLE
+from graphprox.io.tables import Table, check_numeric, read_table, table_from_arrow
 from graphprox.io.word2vec import read_projector_ids, read_word2vec
 
 _ARRAY_NAMES = ("vectors", "embedding")
@@ -47,6 +49,7 @@ def read_embedding(path: str | Path, *, ids: ArrayLike | None = None) -> Embeddi
         ``.npz``                                an array ``vectors``, or a single one, and optionally ``ids``
         ``.txt``, ``.w2v``, ``.vec``, ``.emb``  word2vec text: the sizes, then an id and a vector per line
         ``.tsv``                                TensorBoard's projector, with ids in ``NAME.metadata.tsv``
+        ``.duckdb``                             a database with a table ``vectors``
         ======================================  ===========================================================
     ids : array-like of shape (num_nodes,), default=None
         Node ids of a file that contains none; its row numbers if None. A table has no ids if its first column
@@ -113,6 +116,12 @@ def _read_lists(path: Path, schema: pa.Schema, vector: str) -> Read:
     table = read_table(path, ids=len(named[:1]), values=None, names=[*named[:1], vector])
     ids = _node_ids(table.columns[0]) if named else None
     return stack_lists(path, vector, table.columns[-1]), ids
+
+
+def _read_database(path: Path) -> Read:
+    table = run_query(f"SELECT id, {VECTOR} FROM {DEFAULT_TABLE}", path)  # noqa: S608 - names of graphprox itself
+    ids, vectors = table_from_arrow(path, table, ids=1, values=None).columns
+    return stack_lists(path, VECTOR, vectors), _node_ids(ids)
 
 
 def _has_ids(schema: pa.Schema) -> bool:
@@ -246,4 +255,5 @@ _READERS: dict[str, Callable[[Path], Read]] = {
     ".vec": _read_word2vec,
     ".emb": _read_word2vec,
     ".tsv": _read_projector,
+    ".duckdb": _read_database,
 }
