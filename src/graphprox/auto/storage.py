@@ -23,7 +23,8 @@ from graphprox.auto.combination import Combination
 from graphprox.auto.outputs import OUTPUTS
 from graphprox.auto.positions import Positions
 from graphprox.auto.preparation import Preparation
-from graphprox.auto.selection import EDGES, Selection
+from graphprox.auto.saved_fields import check_arrays, check_fields, check_parts, check_selection
+from graphprox.auto.selection import Selection
 from graphprox.errors import ParameterError, ReadError
 from graphprox.io.files import atomic_write, reason
 from graphprox.io.model_claims import claim_model_folder
@@ -149,31 +150,38 @@ def load_fitted(folder: str | Path) -> FittedParts:
         raise ParameterError(f"a model must be of {AUTO}; {folder} has one of {method}: call load of its class")
     with add_remedy("fit the embedder again"):
         about = read_with_checksum(folder / ABOUT, FORMAT)
+        try:
+            check_fields(about)
+        except ValueError as error:
+            raise ReadError(f"{folder / ABOUT} must describe a model of {AUTO}; it does not: {reason(error)}") from None
         tensors = load_verified_tensors(folder / ARRAYS, about["arrays"])
         try:
             return _to_parts(about, {name: each.numpy() for name, each in tensors.items()})
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise ReadError(f"{folder / ARRAYS} must fit {ABOUT}; it does not: {reason(error)}") from None
 
 
 def _to_parts(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> FittedParts:
+    check_arrays(arrays)
     facts = Facts(**{each.name: about[each.name] for each in fields(Facts)})
     num_nodes, n_components = facts.shape
-    selection = Selection(**{name: _from_plain(value) for name, value in about["selection"].items()})
+    recorded = {name: _from_plain(value) for name, value in about["selection"].items()}
+    check_selection(recorded)
+    selection = Selection(**recorded)
     weights = {str(name): float(weight) for name, weight in about["weights"].items()}
-    if (selection.choice == EDGES) != ("preparation.directions" not in arrays):
-        raise ValueError(f"the choice is {selection.choice!r}")
     if unknown := [name for name in weights if name not in OUTPUTS]:
         raise ValueError(f"{unknown[0]!r} is no registered output; import the module that registers it")
     means = {name: arrays[f"{_MEAN}{name}"] for name in weights}
     numbers = {name: about[name] for name in _NUMBERS}
-    return FittedParts(
+    parts = FittedParts(
         replace(facts, shape=(num_nodes, n_components)),
         selection,
         _to_preparation(arrays, "preparation."),
         _to_positions(arrays),
         Combination(weights, means, arrays["combination.projection"], **numbers, random_state=facts.random_state),
     )
+    check_parts(parts.facts.shape, facts.num_features, selection, parts.preparation, parts.positions, parts.combination)
+    return parts
 
 
 def _to_arrays(parts: FittedParts) -> dict[str, NDArray[Any]]:
@@ -228,7 +236,7 @@ def _to_plain(value: Any) -> Any:
 def _from_plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _from_plain(each) for name, each in value.items()}
-    return float(value) if value in _NOT_FINITE else value
+    return float(value) if isinstance(value, str) and value in _NOT_FINITE else value
 
 
 # -- ids: safetensors has no strings --------------------------------------------------------------------------------
@@ -247,6 +255,9 @@ def _from_ids(ids: NodeIds) -> dict[str, NDArray[Any]]:
 def _to_ids(arrays: Mapping[str, NDArray[Any]]) -> NodeIds:
     if "ids.text" not in arrays:
         return arrays["ids.numbers"]
-    text, ends = arrays["ids.text"].tobytes(), np.cumsum(arrays["ids.lengths"])
+    text, lengths = arrays["ids.text"].tobytes(), arrays["ids.lengths"]
+    if (lengths < 0).any() or (lengths > len(text)).any() or lengths.sum() != len(text):
+        raise ValueError("ids.lengths has wrong numbers")
+    ends = np.cumsum(lengths)
     names = [text[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
     return np.array([each.decode("utf-8", "surrogatepass") for each in names], dtype=object)

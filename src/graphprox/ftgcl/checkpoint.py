@@ -8,7 +8,7 @@ only on the random seed and the number of the epoch.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,12 +84,18 @@ class Checkpoints:
             self.folder, keep=[epoch for epoch in self._epochs() if epoch <= checkpoint.epoch][:NUM_KEPT]
         )
 
-    def newest(self) -> Checkpoint | None:
-        """Return the newest intact checkpoint, or None; a warning names each damaged one."""
+    def newest(self, shapes: Mapping[str, torch.Size] | None = None) -> Checkpoint | None:
+        """Return the newest intact checkpoint, or None; a warning names each damaged one.
+
+        Parameters
+        ----------
+        shapes : mapping of str to torch.Size, optional
+            Shapes of the weights, which moments of the optimizer have as well.
+        """
         for epoch in self._epochs():
             path = self._path(epoch)
             try:
-                return self._read(path)
+                return self._read(path, epoch, shapes or {})
             except ReadError as error:
                 warnings.warn(
                     f"{error}: trying an older checkpoint", DamagedCheckpointWarning, stacklevel=find_stacklevel()
@@ -104,12 +110,17 @@ class Checkpoints:
         """Remove all checkpoints."""
         remove_checkpoints(self.folder)
 
-    def _read(self, path: Path) -> Checkpoint:
+    def _read(self, path: Path, epoch: int, shapes: Mapping[str, torch.Size]) -> Checkpoint:
         about = read_with_checksum(path.with_suffix(".json"), FORMAT)
+        texts = [about.get(name) for name in ("sha256", "graph", "recipe")]
+        if about.get("epoch") != epoch or not all(isinstance(text, str) for text in texts):
+            raise ReadError(f"{path.with_suffix('.json')} is damaged: a field is missing, or has a wrong type")
         tensors = load_verified_tensors(path, about["sha256"])
         self._check_same_training(path, about)
+        if not _are_tensors_of(epoch, tensors, shapes):
+            raise ReadError(f"{path} is damaged: its tensors are not those of the recipe")
         losses = tensors.pop("losses").tolist()
-        return Checkpoint(about["epoch"], tensors, losses)
+        return Checkpoint(epoch, tensors, losses)
 
     def _check_same_training(self, path: Path, about: dict[str, Any]) -> None:
         if about["graph"] != self.graph:
@@ -130,6 +141,24 @@ class Checkpoints:
 
     def _epochs(self) -> list[int]:
         return checkpoint_epochs(self.folder)
+
+
+def _are_tensors_of(epoch: int, tensors: Mapping[str, Tensor], shapes: Mapping[str, torch.Size]) -> bool:
+    """Return whether tensors are the losses, weights and moments after some epochs."""
+    losses = tensors.get("losses")
+    if losses is None or losses.shape != (epoch,) or not losses.is_floating_point():
+        return False
+    expected = {f"model.{name}": shape for name, shape in shapes.items()}
+    for name, shape in shapes.items():
+        moments = {f"step.{name}": torch.Size(), f"exp_avg.{name}": shape, f"exp_avg_sq.{name}": shape}
+        if any(key in tensors for key in moments):  # a weight without a gradient has none
+            expected |= moments
+            if f"step.{name}" not in tensors or (tensors[f"step.{name}"] != epoch).any():
+                return False
+    return all(
+        name in tensors and tensors[name].shape == shape and tensors[name].dtype == torch.float32
+        for name, shape in expected.items()
+    )
 
 
 def remove_checkpoints(folder: Path, *, keep: Collection[int] = ()) -> None:

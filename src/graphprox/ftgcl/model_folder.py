@@ -12,12 +12,15 @@ No file in it is a pickle.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import torch
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt, ValidationError
 from safetensors.torch import save as save_safetensors
+from torch import Tensor
 
 from graphprox.errors import ParameterError, ReadError, WriteError
 from graphprox.ftgcl.checkpoint import remove_checkpoints
@@ -118,6 +121,7 @@ def read_origin(folder: str | Path) -> Origin:
     """Return the graph that the model in a folder was trained on."""
     with add_remedy(_REMEDY):
         about = read_with_checksum(Path(folder) / ABOUT, FORMAT)
+        _check_fields(folder, about)
     return Origin(**{field.name: about[field.name] for field in fields(Origin)})
 
 
@@ -150,14 +154,53 @@ def load_model(folder: str | Path, *, device: torch.device | str = "cpu") -> Mod
 
 def _read_model(folder: Path) -> Model:
     about = read_with_checksum(folder / ABOUT, FORMAT)
-    recipe = Recipe.from_toml(read_verified_bytes(folder / RECIPE, about["recipe"]).decode(), folder / RECIPE)
+    _check_fields(folder, about)
+    text = read_verified_bytes(folder / RECIPE, about["recipe"]).decode(errors="replace")
+    recipe = Recipe.from_toml(text, folder / RECIPE)
     tensors = load_verified_tensors(folder / WEIGHTS, about["weights"])
-    model = Model(recipe, num_features=about["num_features"], weighted=about["weighted"])
     try:
+        _check_sizes(recipe, about["num_features"], tensors)
+        model = Model(recipe, num_features=about["num_features"], weighted=about["weighted"])
         model.load_state_dict(tensors)
-    except RuntimeError as error:
+    except (RuntimeError, ValueError, TypeError) as error:
         raise ReadError(f"{folder / WEIGHTS} must fit {RECIPE}; it does not: {reason(error)}") from None
     return model
+
+
+class _SavedFields(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    weights: str
+    recipe: str
+    num_features: PositiveInt
+    weighted: bool
+    graph: str
+    nodes: NonNegativeInt
+    edges: NonNegativeInt
+    directed: bool
+
+
+def _check_fields(folder: str | Path, about: Mapping[str, Any]) -> None:
+    """Raise a `ReadError` if a description has a field of a wrong type: a checksum does not show that it has none."""
+    try:
+        _SavedFields.model_validate(about)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise ReadError(
+            f"{Path(folder, ABOUT)} must describe a model of the FT-GCL family; it does not: "
+            f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        ) from None
+
+
+def _check_sizes(recipe: Recipe, num_features: int, tensors: Mapping[str, Tensor]) -> None:
+    """Raise a ValueError if a recipe has sizes that the weights have not, before memory for them is allocated."""
+    largest = max((size for tensor in tensors.values() for size in tensor.shape), default=0)
+    encoder = recipe.encoder
+    sizes = [num_features, encoder.n_components, encoder.hidden_channels or 0, encoder.num_layers - len(tensors)]
+    if recipe.head.num_layers:
+        sizes.append(recipe.head.out_channels)
+    if max(sizes) > largest:
+        raise ValueError(f"a size of {max(sizes)} is larger than any of the weights")
 
 
 def remove_model(folder: Path) -> None:
@@ -208,7 +251,7 @@ def read_metrics(path: Path) -> list[EpochLog]:
             log = json.loads(line)
             pairs = tuple((str(a), str(b)) for a, b in log["pairs"])
             found.append(EpochLog(int(log["epoch"]), pairs, dict(log["k"]), float(log["loss"]), float(log["seconds"])))
-        except (ValueError, KeyError, TypeError):  # a killed process was writing it
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):  # a killed process was writing it
             break
     return found
 

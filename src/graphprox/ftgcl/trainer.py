@@ -278,7 +278,8 @@ def _restore(trainer: Trainer, saved: Checkpoints, *, resume: bool) -> None:
         saved.clear()
         return
     saved.remove_partial()
-    if (checkpoint := saved.newest()) is not None:
+    shapes = {name: tensor.shape for name, tensor in trainer.model.state_dict().items()}
+    if (checkpoint := saved.newest(shapes)) is not None:
         if checkpoint.epoch > trainer.recipe.epochs:
             raise ParameterError(
                 f"epochs must be at least {checkpoint.epoch} to continue the training in {saved.folder}; "

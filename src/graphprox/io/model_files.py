@@ -59,9 +59,10 @@ def recorded_method(folder: Path) -> str | None:
     try:
         about = json.loads((folder / ABOUT).read_text())
         is_intact = about.pop("checksum") == checksum_of_description(about)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    return str(about.get("method", FAMILY)) if is_intact else None
+    method = about.get("method", FAMILY)
+    return method if is_intact and isinstance(method, str) else None
 
 
 def model_kind(folder: Path) -> str | None:

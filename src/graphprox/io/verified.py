@@ -69,7 +69,7 @@ def read_with_checksum(path: Path, version: int) -> dict[str, Any]:
         found = about["format"]  # first, as other versions may have other checksums
         if found == version and about.pop("checksum") != checksum_of_description(about):
             raise ValueError("its content does not match its checksum")
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ReadError(f"{path} is damaged: {reason(error)}") from None
     if found != version:
         raise ReadError(f"{path} must have format {version}; it has {found}, of another version of graphprox")

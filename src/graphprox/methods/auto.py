@@ -255,6 +255,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         facts, known = parts.facts, cls.parameters()
         given = {**cls._to_parameters(facts.settings), "random_state": facts.random_state}
         loaded = cls(**{name: value for name, value in given.items() if value != known[name].default})
+        loaded.check_parameters()
         loaded.selection_, loaded.combination_ = parts.selection, parts.combination
         loaded.preparation_, loaded.positions_ = parts.preparation, parts.positions
         loaded.n_features_in_, loaded.settings_ = facts.num_features, loaded.settings()
