@@ -159,6 +159,7 @@ USERS = "age,user_id,height\n31,ann,1.7\n25,bob,1.8\n31,cy,1.9\n"
         ("size,id,age\n1,ann,1\n2,bob,2\n2,cy,3\n", "'id'"),
         ("user_id,age,company_id\nann,3,1\nbob,4,1\ncy,5,2\n", None),
         ("user,age,company_id\nann,3,1\nbob,4,7\ncy,5,2\n", None),
+        ("name,user_id,age\n11,ann,3\n12,bob,4\n13,cy,5\n", "'user_id'"),
         ("age,company_id,member_id\n3,1,ann\n4,1,bob\n5,2,cy\n", "'member_id'"),
     ],
 )

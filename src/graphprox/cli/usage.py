@@ -30,6 +30,7 @@ _PHRASES = {
     ": header=True reads": ": --header reads",
     " and ids=False": " and --no-ids",
     ": set weight to take a column": ": --weight takes a column",
+    ": set id to take another column": ": --id takes another column",
 }
 
 

@@ -139,6 +139,26 @@ def is_entity_id(name: str) -> bool:
     return len(words) > 1 and words[-1] in ("id", "ids", "uid", "guid", "uuid", "key", "no", "nr", "number")
 
 
+def is_plain_name(name: str) -> bool:
+    """Check whether a column is named as what people call a node, as ``name`` and ``Full Name`` are.
+
+    Parameters
+    ----------
+    name : str
+        Name of a column.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_plain_name("Full Name"), is_plain_name("user_id")
+    (True, False)
+    """
+    return split_words(name)[-1:] == ("name",)
+
+
 def is_entity(name: str) -> bool:
     """Check whether a column is named after what nodes often are, as ``user``, ``friend`` and ``product_id`` are.
 

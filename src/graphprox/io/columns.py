@@ -18,6 +18,7 @@ from graphprox.io.column_names import (
     is_entity_id,
     is_label,
     is_node_id,
+    is_plain_name,
     is_unnamed,
     is_weight,
 )
@@ -304,7 +305,8 @@ def _find_id(columns: Columns, names: tuple[str, ...]) -> int:
     nodes = [i for i, name in enumerate(names) if is_node_id(name) and columns.is_distinct(i)]
     if nodes:
         return nodes[0]
-    if is_entity(names[0]) and columns.is_distinct(0):
+    # A name is an id only where the table has no better one: `name, user_id` is a table of users by their ids.
+    if is_entity(names[0]) and not is_plain_name(names[0]) and columns.is_distinct(0):
         return 0
     return next((i for i, name in enumerate(names) if is_entity_id(name) and columns.is_distinct(i)), 0)
 

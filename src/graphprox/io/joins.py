@@ -104,7 +104,8 @@ def _report_missing(missing: pa.Array, num_nodes: int, known: pa.Array, names: t
     if len(missing) > _MAX_MISSING * num_nodes:
         raise ReadError(
             f"nodes must have a row of features under the same id; {len(missing)} of the {num_nodes} nodes of {graph} "
-            f"have none in {table}, such as {_examples(missing)}, and its ids are such as {_examples(known)}"
+            f"have none in {table}, such as {_examples(missing)}, and its ids are such as {_examples(known)}: "
+            "set id to take another column"
         )
     count = "1 node has" if len(missing) == 1 else f"{len(missing)} of {num_nodes} nodes have"
     _warn(
