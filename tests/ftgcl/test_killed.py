@@ -13,10 +13,10 @@ import pytest
 
 @pytest.fixture
 def run_and_kill(tmp_path):
-    """Run killing.py, and return what it prints."""
+    """Run killing.py or another program like it, and return what it prints."""
 
-    def run_and_kill(runs, *, seed):
-        program = [sys.executable, Path(__file__).with_name("killing.py"), tmp_path, runs, seed]
+    def run_and_kill(runs, *, seed, script="killing.py"):
+        program = [sys.executable, Path(__file__).with_name(script), tmp_path, runs, seed]
         environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
         child = subprocess.run([*map(str, program)], capture_output=True, text=True, env=environment, timeout=900)
         assert child.returncode == 0, child.stderr
@@ -39,3 +39,17 @@ def test_fifty_killed_training_runs_give_the_same_bytes(run_and_kill):
     assert report["differences"] == []
     assert report["runs_midway"] == 50  # each was killed while it trained
     assert report["partial_files"] > 0  # some while a file was written
+
+
+def test_killed_commands_leave_old_or_new_files_and_the_next_run_succeeds(run_and_kill):
+    report = run_and_kill(9, seed=1, script="killing_commands.py")
+    assert report["wrong"] == []
+    assert report["killed"] >= 3
+
+
+@pytest.mark.slow
+def test_three_hundred_killed_commands_leave_old_or_new_files(run_and_kill):
+    report = run_and_kill(300, seed=2, script="killing_commands.py")
+    assert report["wrong"] == []
+    assert report["killed"] > 150
+    assert report["writing"] > 0  # some while a file was written
