@@ -117,3 +117,24 @@ def test_invalid_input_is_rejected(tmp_path, name, content, words):
     (tmp_path / name).write_bytes(content)
     assert words in message_of(run(PROGRAM, "info", name, cwd=tmp_path))
     assert not (tmp_path / "SPRUNG").exists()
+
+
+# -- names that are not text ----------------------------------------------------------------------------------------
+
+ASCII = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+STRICT = {"PYTHONIOENCODING": "utf-8:strict"}
+
+
+@pytest.mark.parametrize("environment", [ASCII, STRICT], ids=["ascii", "utf-8"])
+@pytest.mark.parametrize("ending", [b"parquet", b"csv", b"npy"])
+def test_names_that_are_not_valid_text_are_written_and_printed(tmp_path, ending, environment):
+    out, model = b"v\xff\xfe." + ending, b"m\xff"
+    program = [sys.executable, "-m", "graphprox", "embed", "synthetic:nodes=140", "--dim", "4"]
+    command = [*program, "--out", out, "--model", model, *(["--json"] if ending == b"csv" else [])]
+    child = subprocess.run(command, capture_output=True, cwd=tmp_path, env=os.environ | environment, timeout=60)
+    assert (child.returncode, child.stderr) == (0, b"")
+    assert b"udcff" in child.stdout
+    assert {os.fsencode(path.name) for path in tmp_path.iterdir()} == {out, model}
+    again = subprocess.run(command, capture_output=True, cwd=tmp_path, env=os.environ | environment, timeout=60)
+    assert (again.returncode, again.stderr.count(b"\n")) == (2, 1)
+    assert b"a model must not be replaced unasked; m\\udcff has one" in again.stderr

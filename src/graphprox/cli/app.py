@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import traceback
 import warnings
@@ -111,6 +112,9 @@ def run_program(
     check : callable
         Called with the arguments first.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of files need not be text, nor fit the encoding of a terminal
+            stream.reconfigure(errors="backslashreplace")
     errors = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
     forget_new_folders()
     try:

@@ -180,9 +180,9 @@ def _table(vectors: NDArray[Any], ids: NodeIds | None) -> pa.Table:
 
 def _write_parquet(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
     table = pa.table({"id": _id_column(ids), VECTOR: list_array(vectors)})
-    with atomic_write(path) as (staged,):
+    with atomic_write(path) as (staged,), staged.open("wb") as file:  # Arrow opens no names that are not valid UTF-8
         # Components hardly repeat: a dictionary of them only takes time.
-        pa.parquet.write_table(table, staged, use_dictionary=False)
+        pa.parquet.write_table(table, file, use_dictionary=False)
     return [path]
 
 
@@ -191,14 +191,14 @@ def _write_table(path: Path, vectors: NDArray[Any], ids: NodeIds, *, table: str,
 
 
 def _write_wide(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
-    with atomic_write(path) as (staged,):
-        pa.parquet.write_table(_table(vectors, ids), staged)
+    with atomic_write(path) as (staged,), staged.open("wb") as file:
+        pa.parquet.write_table(_table(vectors, ids), file)
     return [path]
 
 
 def _write_csv(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
-    with atomic_write(path) as (staged,):
-        pa.csv.write_csv(_table(vectors, ids), staged, pa.csv.WriteOptions(quoting_style="needed"))
+    with atomic_write(path) as (staged,), staged.open("wb") as file:
+        pa.csv.write_csv(_table(vectors, ids), file, pa.csv.WriteOptions(quoting_style="needed"))
     return [path]
 
 
