@@ -395,4 +395,5 @@ def _recorded_settings(method: GraphMethod) -> dict[str, Any]:
 
     if not isinstance(method, ContrastiveEmbedder):
         return method.settings()
-    return {name: value for name, value in to_plain(method.recipe()).items() if name not in FIXED}
+    recipe = {name: value for name, value in to_plain(method.recipe()).items() if name not in FIXED}
+    return recipe if method.scale == AUTO else {**recipe, "scale": method.scale}

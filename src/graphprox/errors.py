@@ -15,7 +15,7 @@
     ├── DamagedCheckpointWarning   a checkpoint is damaged, and an older one is used
     ├── IgnoredInputWarning        some input, such as edge weights, is ignored
     ├── AssumedInputWarning        input that can be read in several ways is read in the most likely one
-    └── CollapsedEmbeddingWarning  the embedding collapsed: all nodes have the same vector
+    └── CollapsedEmbeddingWarning  the embedding collapsed: all nodes have the same vector, or nearly so
 
 Messages have the form: rule; what was given; what to do.
 """
@@ -86,4 +86,4 @@ class AssumedInputWarning(GraphproxWarning):
 
 
 class CollapsedEmbeddingWarning(GraphproxWarning):
-    """The embedding collapsed: all nodes have the same vector."""
+    """The embedding collapsed: all nodes have the same vector, or nearly so."""

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import CollapsedEmbeddingWarning, TrainingError
 
 TOLERANCE = 1e-6  # columns that differ by less than this share of the largest value are constant
+ALIKE, MIN_SHARE = 0.99, 0.99  # cosine above which vectors are alike, and share of pairs that are so
+NUM_PAIRS, MIN_NODES = 1000, 20  # pairs that are compared, and nodes of which this says something
 
 
 def raise_if_diverged(vectors: FloatArray, remedy: str) -> FloatArray:
@@ -70,3 +75,51 @@ def warn_if_collapsed(vectors: FloatArray) -> FloatArray:
             stacklevel=find_stacklevel(),
         )
     return vectors
+
+
+def warn_if_alike(vectors: Any) -> Any:
+    """Return the vectors; warn if nearly all of them point in the same direction, though they are not the same.
+
+    Parameters
+    ----------
+    vectors : ndarray or csr_array of shape (num_nodes, n_components)
+
+    Returns
+    -------
+    ndarray or csr_array of shape (num_nodes, n_components)
+
+    Warns
+    -----
+    CollapsedEmbeddingWarning
+
+    Examples
+    --------
+    >>> warn_if_alike(np.eye(30, dtype=np.float32)).shape
+    (30, 30)
+    """
+    num_nodes = vectors.shape[0]
+    if num_nodes < MIN_NODES:
+        return vectors
+    rng = np.random.default_rng(0)
+    source = rng.integers(num_nodes, size=NUM_PAIRS)
+    target = (source + rng.integers(1, num_nodes, size=NUM_PAIRS)) % num_nodes
+    one, other = _rows(vectors, source), _rows(vectors, target)
+    if not np.any(one != one[0]):  # all are the same, which trained methods warn of themselves
+        return vectors
+    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+    cosines = np.divide((one * other).sum(axis=1), lengths, where=lengths > 0, out=np.zeros(NUM_PAIRS))
+    share = float(np.mean(cosines > ALIKE))
+    if share >= MIN_SHARE:
+        warnings.warn(
+            f"the embedding hardly differs between nodes: {share:.0%} of the pairs have a cosine above {ALIKE}, so "
+            'similarities say little; standardize the features by scale="standard" (--scale standard), or change '
+            "epochs, learning rate or random seed",
+            CollapsedEmbeddingWarning,
+            stacklevel=find_stacklevel(),
+        )
+    return vectors
+
+
+def _rows(vectors: Any, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    rows = vectors[nodes]
+    return np.asarray(rows.toarray() if isinstance(rows, sp.csr_array) else rows, dtype=np.float64)

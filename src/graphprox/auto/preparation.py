@@ -27,8 +27,6 @@ MAX_DENSITY = 0.25  # of a matrix that is taken for a bag of words
 MAX_INTEGER_DENSITY = 0.5  # of counts whose columns are not centered
 MAX_SCALE = 3.0  # standard deviation of a dense column, relative to that of a column which is not too wide
 MAX_WIDE = 10  # columns that may be too wide, or half of fewer than twenty
-MAX_TABLE, TABLE_SPREAD = 50, 10.0  # columns of a table, and factor by which their scales differ
-FILLED, MIN_MEAN = 0.9, 0.25  # share of rows with a value, and mean of a column relative to its deviation
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,45 +176,14 @@ def is_dense(x: Features) -> bool:
     Returns
     -------
     bool
-        Whether more than a quarter of its entries are nonzero, or more than half if all are non-negative integers, or
-        it is a table.
+        Whether more than a quarter of its entries are nonzero, or more than half if all are non-negative integers.
 
     Examples
     --------
     >>> is_dense(np.eye(3)), is_dense(np.eye(3) / 2)
     (False, True)
     """
-    return is_table(x) or _density(x) > (MAX_INTEGER_DENSITY if _has_counts(x) else MAX_DENSITY)
-
-
-def is_table(x: Features) -> bool:
-    """Return whether the columns of a matrix look like those of a table, which have different units.
-
-    Parameters
-    ----------
-    x : ndarray or csr_array of shape (num_nodes, num_features)
-
-    Returns
-    -------
-    bool
-        Whether there are at most fifty columns, whose standard deviations differ by a factor of more than ten; at least
-        one of them is nonzero in nine rows of ten; and most have a mean that is not small beside the deviation, as
-        principal components and learned vectors have.
-
-    Examples
-    --------
-    >>> is_table(np.array([[30.0, 52_000.0], [50.0, 31_000.0]])), is_table(np.eye(2))
-    (True, False)
-    """
-    if not 0 < x.shape[1] <= MAX_TABLE or not x.shape[0]:
-        return False
-    dense = _to_dense(x)
-    deviation, mean = dense.std(axis=0), np.abs(dense.mean(axis=0))
-    varies = deviation > 0
-    if not varies.any() or deviation.max() <= TABLE_SPREAD * deviation[varies].min():
-        return False
-    is_filled = np.count_nonzero(dense, axis=0).max() >= FILLED * len(dense)
-    return bool(is_filled and np.median(mean[varies] / deviation[varies]) >= MIN_MEAN)
+    return _density(x) > (MAX_INTEGER_DENSITY if _has_counts(x) else MAX_DENSITY)
 
 
 def is_bag_of_words(x: Features) -> bool:
@@ -237,7 +204,7 @@ def is_bag_of_words(x: Features) -> bool:
     (True, False)
     """
     values = x.data if isinstance(x, sp.csr_array) else x
-    return bool(np.any(values)) and _density(x) <= MAX_DENSITY and _has_counts(x) and not is_table(x)
+    return bool(np.any(values)) and _density(x) <= MAX_DENSITY and _has_counts(x)
 
 
 def column_weights(x: Features) -> FloatArray:
@@ -262,9 +229,9 @@ def column_weights(x: Features) -> FloatArray:
 def limit_scales(x: Features) -> tuple[FloatArray, FloatArray]:
     """Return what makes the columns of a dense matrix comparable: a factor and the mean of each.
 
-    Columns of a table, such as an income, an age and a share, have different units, and are standardized. In learned
-    vectors and principal components differences of scale mean something, as narrow columns are noise: only columns that
-    are much wider than others are reduced there.
+    Columns of a table, which have different units, are standardized before, see `graphprox.preprocessing.Scaling`. In
+    learned vectors and principal components differences of scale mean something, as narrow columns are noise: only
+    columns that are much wider than others are reduced.
 
     Parameters
     ----------
@@ -273,21 +240,18 @@ def limit_scales(x: Features) -> tuple[FloatArray, FloatArray]:
     Returns
     -------
     tuple of two ndarrays of shape (num_features,)
-        Columns of a table get a deviation of 1, see `is_table`. In another matrix, a deviation above three times the
-        eleventh largest, or the median of fewer than twenty, is reduced to that.
+        A deviation above three times the eleventh largest, or the median of fewer than twenty, is reduced to that.
 
     Examples
     --------
-    >>> limit_scales(np.array([[1.0, 3000.0], [3.0, 1000.0]]))
-    (array([1.   , 0.001], dtype=float32), array([   2., 2000.], dtype=float32))
+    >>> limit_scales(np.array([[1.0, 3.0, 1.0, 60.0], [3.0, 1.0, 3.0, 0.0]]))
+    (array([1. , 1. , 1. , 0.1], dtype=float32), array([ 2.,  2.,  2., 30.], dtype=float32))
     """
     dense = _to_dense(x)
     deviation = dense.std(axis=0)
     widest = np.sort(deviation[deviation > 0])[::-1]
     if not len(widest):
         limit = np.zeros_like(deviation)
-    elif is_table(x):
-        limit = np.ones_like(deviation)
     else:
         typical = widest[min(len(widest) // 2, MAX_WIDE)]
         limit = np.minimum(deviation / typical, MAX_SCALE)

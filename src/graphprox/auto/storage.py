@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ from graphprox.io.verified import (
     load_verified_tensors,
     read_with_checksum,
 )
+from graphprox.preprocessing.preprocessor import Preprocessor
 
 FORMAT = 2
 _MEAN = "combination.mean."  # and the name of an output
@@ -84,6 +85,8 @@ class FittedParts:
     positions : Positions or None
         None if they are not kept.
     combination : Combination
+    preprocessor : Preprocessor
+        How features are encoded and scaled before.
     """
 
     facts: Facts
@@ -91,6 +94,7 @@ class FittedParts:
     preparation: Preparation | None
     positions: Positions | None
     combination: Combination
+    preprocessor: Preprocessor = field(default_factory=Preprocessor)
 
 
 def save_fitted(folder: str | Path, parts: FittedParts, *, overwrite: bool = False) -> None:
@@ -111,6 +115,7 @@ def save_fitted(folder: str | Path, parts: FittedParts, *, overwrite: bool = Fal
         "method": AUTO,
         "arrays": checksum(content),
         **asdict(parts.facts),
+        "features": parts.preprocessor.to_dict(),
         "selection": {each.name: _to_plain(getattr(parts.selection, each.name)) for each in fields(Selection)},
         "weights": dict(parts.combination.weights),
         **{name: getattr(parts.combination, name) for name in _NUMBERS},
@@ -179,6 +184,7 @@ def _to_parts(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> F
         _to_preparation(arrays, "preparation."),
         _to_positions(arrays),
         Combination(weights, means, arrays["combination.projection"], **numbers, random_state=facts.random_state),
+        Preprocessor.from_dict(about.get("features"), num_features=facts.num_features),
     )
     check_parts(parts.facts.shape, facts.num_features, selection, parts.preparation, parts.positions, parts.combination)
     return parts

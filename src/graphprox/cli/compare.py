@@ -10,11 +10,20 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from graphprox._utils.defaults import ProtocolName
+from graphprox._utils.defaults import AUTO, ProtocolName
 from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
 from graphprox.cli.demo import NO_FIGURE, has_matplotlib
-from graphprox.cli.options import FirstSplitOption, GraphSource, JsonOption, SeedOption, SplitsOption, reads_graph
+from graphprox.cli.options import (
+    FirstSplitOption,
+    GraphSource,
+    JsonOption,
+    ScaleOption,
+    SeedOption,
+    SplitsOption,
+    check_scale,
+    reads_graph,
+)
 from graphprox.cli.outputs import figures, writes
 from graphprox.cli.progress_display import progress_bars
 from graphprox.io.files import make_writable_folder
@@ -51,6 +60,7 @@ def compare_methods(
             show_default=False,
         ),
     ] = None,
+    scale: ScaleOption = AUTO,
     seed: SeedOption = 0,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the figure.")] = Path("compare"),
     as_json: JsonOption = False,
@@ -77,12 +87,13 @@ def compare_methods(
     get_protocol(protocol)
     names = list(DEFAULT_METHODS) if methods == USUAL else [name.strip() for name in methods.split(",")]
     select_methods(names)
+    how = check_scale(scale)
     dataset = source.load()
     results: list[MethodResult] = []
     errors = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
     with progress_bars(source.name) as show, report_progress(show):
         options: dict[str, Any] = {"protocol": protocol, "n_splits": splits, "first_split": first_split, "links": links}
-        for result in compare(dataset, names, random_state=seed, **options):
+        for result in compare(dataset, names, random_state=seed, scale=how, **options):
             results.append(result)
             if result.failure:
                 errors.print(f"{result.title}: {result.failure}")

@@ -27,6 +27,7 @@ from graphprox.cli.options import (
     JsonOption,
     MethodOption,
     PresetOption,
+    ScaleOption,
     SetOption,
     collect_settings,
     reads_graph,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from graphprox.ftgcl.base import ContrastiveEmbedder
     from graphprox.graph.graph import Graph
     from graphprox.methods import GraphEmbedder
+    from graphprox.preprocessing.table_encoder import TableEncoder
 
 
 _NO_DEVICE = ("auto", "cpu")  # what every method runs on
@@ -71,6 +73,7 @@ def embed_graph(
     preset: PresetOption = AUTO,
     dim: DimOption = None,
     epochs: EpochsOption = None,
+    scale: ScaleOption = AUTO,
     seed: Annotated[
         int | None,
         typer.Option("--seed", metavar="N", min=0, help="Random seed. [default: 0]", show_default=False),
@@ -136,7 +139,7 @@ def embed_graph(
     check_writable(out, layout, table, overwrite=force)
     # The method is resolved once, and an invalid setting is reported before anything is read.
     family = method if recipe is None else DEFAULT_TRAINED_METHOD
-    settings = collect_settings(changes, method=family, dim=dim, epochs=epochs, options=_TRAINING_OPTIONS)
+    settings = collect_settings(changes, method=family, dim=dim, epochs=epochs, scale=scale, options=_TRAINING_OPTIONS)
     estimator = _make_embedder(source.name, method, preset, recipe, settings, seed)
     if explain is not None:
         _check_explains(estimator, explain)
@@ -191,7 +194,7 @@ def transform_graph(
 
     estimator = load_embedder(model, device=device)
     recipe = getattr(estimator, "recipe_", None)
-    graph = _load_graph(source, estimator)
+    graph = _load_graph(source, estimator, encoder=estimator.preprocessor_.encoder)
     with show_stage(str(model), "transforming"):
         embedding = Embedding(estimator.transform(graph), graph.ids)
     with show_stage(str(out), "writing"):
@@ -230,21 +233,22 @@ def _from_recipe(path: Path, settings: dict[str, Any]) -> ContrastiveEmbedder:
     from graphprox.ftgcl.recipe import Recipe
     from graphprox.methods import METHODS
 
+    own = {"scale": settings.pop("scale")} if "scale" in settings else {}
     recipe = Recipe.read(path).with_overrides({FIELDS.get(name, name): value for name, value in settings.items()})
     found = METHODS.get(recipe.method, FTGCL)  # a recipe may have a name of its own
     if not issubclass(found, ContrastiveEmbedder):
         raise ParameterError(
             f"method in {path} must be of the FT-GCL family, or a new name; got {recipe.method!r}, another method"
         )
-    return found.from_recipe(recipe)
+    return found.from_recipe(recipe, **own)
 
 
-def _load_graph(source: GraphSource, estimator: GraphEmbedder) -> Graph:
+def _load_graph(source: GraphSource, estimator: GraphEmbedder, *, encoder: TableEncoder | None = None) -> Graph:
     """Load a graph, without the warning that it gets structural features if the method does not use them."""
     with warnings.catch_warnings():
         if estimator.ignores_structural_features:
             warnings.simplefilter("ignore", StructuralFeaturesWarning)
-        return source.load().graph
+        return source.load(encoder=encoder).graph
 
 
 # -- what a method can do -------------------------------------------------------------------------------------------

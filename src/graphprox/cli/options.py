@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
@@ -18,6 +18,10 @@ from graphprox.cli.progress_display import show_stage
 from graphprox.datasets import CATALOG, Dataset, load
 from graphprox.errors import ParameterError
 from graphprox.io.sql import is_query
+from graphprox.preprocessing.scaling import SCALES, ScaleName
+
+if TYPE_CHECKING:
+    from graphprox.preprocessing.table_encoder import TableEncoder
 
 # -- completion -----------------------------------------------------------------------------------------------------
 
@@ -172,11 +176,11 @@ class GraphSource:
     data: Path | None = None
     trust_pickles: bool = False
 
-    def load(self) -> Dataset:
-        """Load the graph."""
+    def load(self, *, encoder: TableEncoder | None = None) -> Dataset:
+        """Load the graph; a fitted embedder knows the encoder of its features."""
         options = {each.name: getattr(self, each.name) for each in fields(self)}
         with show_stage(self.name, "reading"):
-            return load(options.pop("name"), **options)
+            return load(options.pop("name"), **options, encoder=encoder)
 
 
 def reads_graph(*, labels: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -279,6 +283,14 @@ EpochsOption = Annotated[
         "--epochs", metavar="N", help="Number of epochs. [default: that of the method or preset]", show_default=False
     ),
 ]
+ScaleOption = Annotated[
+    str,
+    typer.Option(
+        "--scale",
+        metavar="|".join(SCALES),
+        help="Whether columns of features are standardized: those of tables, all, or none.",
+    ),
+]
 
 # Names that --set rejects because there is an option for them.
 _OPTIONS = {
@@ -314,9 +326,10 @@ def collect_settings(
     method: str = DEFAULT_METHOD,
     dim: int | None = None,
     epochs: int | None = None,
+    scale: str = AUTO,
     options: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return the settings that ``--set``, ``--dim`` and ``--epochs`` give; the last two take precedence.
+    """Return the settings that ``--set``, ``--dim``, ``--epochs`` and ``--scale`` give; options take precedence.
 
     Parameters
     ----------
@@ -325,6 +338,7 @@ def collect_settings(
     method : str
         Name of the method, which must have what ``dim`` and ``epochs`` set.
     dim, epochs : int, optional
+    scale : str
     options : mapping of str to str, optional
         Further names that ``--set`` must not change, and the option for each.
     """
@@ -333,7 +347,17 @@ def collect_settings(
         if value is not None:
             _check_has(method, name, option)
             settings[name] = value
+    if check_scale(scale) != AUTO:
+        settings["scale"] = scale
     return settings
+
+
+def check_scale(scale: str) -> ScaleName:
+    """Return the value of ``--scale``; raise a `ParameterError` unless it is valid."""
+    for each in SCALES:
+        if each == scale:
+            return each
+    raise ParameterError(f"--scale must be one of {', '.join(SCALES)}; got {scale!r}")
 
 
 def _check_has(method: str, name: str, option: str) -> None:

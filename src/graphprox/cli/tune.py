@@ -17,6 +17,7 @@ from graphprox.cli.options import (
     JsonOption,
     MethodOption,
     PresetOption,
+    ScaleOption,
     SeedOption,
     SetOption,
     SplitsOption,
@@ -40,6 +41,7 @@ def tune_settings(
     method: MethodOption = DEFAULT_TRAINED_METHOD,
     preset: PresetOption = AUTO,
     changes: SetOption = None,
+    scale: ScaleOption = AUTO,
     splits: SplitsOption = 5,
     first_split: FirstSplitOption = 1000,
     train: TrainOption = 0.1,
@@ -61,7 +63,7 @@ def tune_settings(
     """
     from graphprox.model_selection import make_candidates, selection_splits, tune
 
-    fixed = collect_settings(changes)
+    fixed = collect_settings(changes, scale=scale)
     # An invalid name is reported before anything is read.
     candidates = make_candidates(method, _parse_grid(over), preset=preset, dataset=source.name, **fixed)
     graph = source.load().graph

@@ -13,6 +13,7 @@ from graphprox.io import read_graph
 from graphprox.io.files import ending
 from graphprox.io.sql import is_query
 from graphprox.io.sql_reader import read_sql
+from graphprox.preprocessing.table_encoder import TableEncoder
 
 
 def load(
@@ -31,6 +32,7 @@ def load(
     label: str | int | None = None,
     ids: bool | None = None,
     trust_pickles: bool = False,
+    encoder: TableEncoder | None = None,
 ) -> Dataset:
     """Load a named data set, or read a graph from files or by SQL queries.
 
@@ -46,6 +48,9 @@ def load(
         File of DuckDB or SQLite; only for queries.
     trust_pickles : bool, default=False
         Whether pickles are loaded that could run code; only for a data set of PyG, ``pyg:CLASS:NAME``.
+
+    encoder : TableEncoder, default=None
+        What the columns of a table of features contain, as for `read_graph`; a data set has its own features.
 
     Returns
     -------
@@ -86,7 +91,9 @@ def load(
     path = Path(graph)
     if not os.path.exists(path) and not ending(path) and len(path.parts) == 1:  # noqa: PTH110 - never raises
         raise DatasetError(f"{str(graph)!r} is neither a data set nor a file; {suggest_dataset(str(graph))}")
-    read = read_graph(path, features=features, labels=labels, directed=directed, header=header, **columns)
+    read = read_graph(
+        path, features=features, labels=labels, directed=directed, header=header, encoder=encoder, **columns
+    )
     return Dataset(str(path), read)
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from graphprox._utils.arrays import FloatArray
+from graphprox._utils.defaults import AUTO
 from graphprox._utils.progress import Progress
 from graphprox._utils.random import check_seed
 from graphprox._utils.toml import leaves, to_plain
@@ -28,6 +29,7 @@ from graphprox.ftgcl.model_folder import (
     load_model,
     read_metrics,
     read_origin,
+    read_preprocessor,
     save_model,
 )
 from graphprox.ftgcl.overrides import FIELDS, FIXED, check_names, check_overrides, flatten_tables, without_ranges
@@ -36,7 +38,7 @@ from graphprox.ftgcl.recipe import Normalization, Recipe
 from graphprox.ftgcl.recipe_fields import get_field, has_field
 from graphprox.ftgcl.trainer import Callback, EpochLog, train_with_snapshots
 from graphprox.graph.graph import Graph
-from graphprox.graph.validation import GraphLike, check_graph
+from graphprox.graph.validation import GraphLike
 from graphprox.io.model_claims import claim_model_folder
 from graphprox.io.model_files import CHECKPOINTS, FAMILY, METRICS
 from graphprox.methods import METHODS, InductiveEmbedder, parameter
@@ -66,6 +68,8 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
     preset : str, default="auto"
         Settings selected for a data set, such as ``"Cora"``, or ``"default"``; they replace the values of parameters
         that were left at their default. ``"auto"`` takes those of the `Dataset` that is passed to ``fit``.
+    scale : {"auto", "standard", "none"}, default="auto"
+        Whether columns of features are standardized: those of a table, whose units differ; all of them; or none.
     epochs : int, default=20
         Number of epochs; each is one full-batch step.
     k_max : int, default=10
@@ -294,7 +298,7 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
         """
         fields = {name: value for name, value in leaves(to_plain(self.recipe())) if name not in FIXED}
         named = {name: fields.pop(field) for name, field in FIELDS.items() if field in fields}
-        return named | fields
+        return named | fields | self._scale_setting()
 
     def check_parameters(self) -> None:
         """Raise a `ParameterError` if the parameters do not describe a recipe."""
@@ -319,6 +323,7 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
             cache=self.cache,
             progress=progress,
             callbacks=[logs.append, *(self.callbacks or ())],
+            preprocessor=self.preprocessor_,
         )
         self.model_, self.recipe_, self.rankings_ = result.model, result.model.recipe, result.rankings
         self.loss_curve_ = np.array(result.losses, np.float64)
@@ -350,7 +355,7 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
         """
         method = self.resolve_preset(graph)
         method.check_parameters()
-        unlabeled = check_graph(graph).without_labels()
+        unlabeled = self._check_graph(graph, fitting=True).without_labels()
         recipe = method.recipe().merged({"random_state": check_seed(self.random_state)})
         rankings = rank_views(unlabeled, recipe, cache=self.cache)
         yield from train_with_snapshots(unlabeled, rankings, recipe, epochs, device=select_device(self.device))
@@ -380,7 +385,7 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
         check_is_fitted(self)
         folder = Path(folder)
         with claim_model_folder(folder, FAMILY, overwrite=overwrite):
-            save_model(folder, self.model_, self._origin, overwrite=True)
+            save_model(folder, self.model_, self._origin, preprocessor=self.preprocessor_, overwrite=True)
             remove_checkpoints(folder / CHECKPOINTS)  # which are not of this model
             MetricsFile.write(folder / METRICS, self._logs)
 
@@ -412,9 +417,13 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
         (140, 8)
         """
         model = load_model(folder, device=select_device(device))
-        given = {} if device == "auto" else {"device": device}
+        preprocessor = read_preprocessor(folder)
+        given: dict[str, Any] = {} if device == "auto" else {"device": device}
+        if preprocessor.scale != AUTO:
+            given["scale"] = preprocessor.scale
         loaded = _class_of(model.recipe.method, cls).from_recipe(model.recipe, **given)
         loaded.model_, loaded.recipe_, loaded.n_features_in_ = model, model.recipe, model.num_features
+        loaded._restore_features(preprocessor)
         loaded._origin, loaded._logs = read_origin(folder), read_metrics(Path(folder, METRICS))
         loaded.loss_curve_ = np.array([log.loss for log in loaded._logs], np.float64)
         loaded.settings_ = loaded.settings()

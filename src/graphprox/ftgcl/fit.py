@@ -19,6 +19,7 @@ from graphprox.ftgcl.trainer import Callback, EpochLog, train
 from graphprox.graph.graph import Graph
 from graphprox.io.model_claims import claim_model_folder
 from graphprox.io.model_files import CHECKPOINTS, FAMILY, METRICS
+from graphprox.preprocessing.preprocessor import Preprocessor
 from graphprox.views.base import rank_view
 from graphprox.views.ranking import Ranking
 
@@ -55,6 +56,7 @@ def fit_recipe(
     cache: bool = True,
     progress: Progress | None = None,
     callbacks: Iterable[Callback] = (),
+    preprocessor: Preprocessor | None = None,
 ) -> FitResult:
     """Rank the views that a recipe needs, train, and embed the graph; labels are ignored.
 
@@ -76,6 +78,8 @@ def fit_recipe(
     progress : callable, optional
     callbacks : iterable of callable
         Called with an `EpochLog` after each epoch.
+    preprocessor : Preprocessor, optional
+        How the features of the graph were prepared, which is saved with the model.
 
     Returns
     -------
@@ -112,7 +116,7 @@ def fit_recipe(
         vectors = warn_if_collapsed(model.embed(graph))
         if folder is not None:
             MetricsFile(folder / METRICS, after=len(losses))  # an earlier run may have had more epochs
-            save_model(folder, model, Origin.of(graph), overwrite=True)
+            save_model(folder, model, Origin.of(graph), preprocessor=preprocessor, overwrite=True)
     return FitResult(model, vectors, rankings, np.array(losses))
 
 

@@ -51,6 +51,7 @@ from graphprox.io.verified import (
     read_verified_bytes,
     read_with_checksum,
 )
+from graphprox.preprocessing.preprocessor import Preprocessor
 
 FILES = (RECIPE, WEIGHTS, METRICS, ABOUT)
 FORMAT = 2
@@ -81,7 +82,9 @@ class Origin:
         return cls(graph_checksum(graph), graph.num_nodes, graph.num_edges, graph.directed)
 
 
-def save_model(folder: Path, model: Model, origin: Origin, *, overwrite: bool = False) -> None:
+def save_model(
+    folder: Path, model: Model, origin: Origin, *, preprocessor: Preprocessor | None = None, overwrite: bool = False
+) -> None:
     """Write recipe, weights and a description, atomically.
 
     Parameters
@@ -91,6 +94,8 @@ def save_model(folder: Path, model: Model, origin: Origin, *, overwrite: bool = 
     model : Model
     origin : Origin
         Graph that the model was trained on.
+    preprocessor : Preprocessor, optional
+        How its features were prepared.
     overwrite : bool, default=False
         Whether an older model in the folder is replaced, of whatever kind.
     """
@@ -103,6 +108,7 @@ def save_model(folder: Path, model: Model, origin: Origin, *, overwrite: bool = 
         "num_features": model.num_features,
         "weighted": model.weighted,
         **asdict(origin),
+        "features": (preprocessor or Preprocessor()).to_dict(),
         "device": model.device.type,
         "versions": library_versions("torch", "numpy", "scipy", "safetensors"),
     }
@@ -123,6 +129,17 @@ def read_origin(folder: str | Path) -> Origin:
         about = read_with_checksum(Path(folder) / ABOUT, FORMAT)
         _check_fields(folder, about)
     return Origin(**{field.name: about[field.name] for field in fields(Origin)})
+
+
+def read_preprocessor(folder: str | Path) -> Preprocessor:
+    """Return how the features of the graph were prepared that the model in a folder was trained on."""
+    path = Path(folder) / ABOUT
+    with add_remedy(_REMEDY):
+        about = read_with_checksum(path, FORMAT)
+        try:
+            return Preprocessor.from_dict(about.get("features"), num_features=about["num_features"])
+        except ValueError as error:
+            raise ReadError(f"{path} must describe features; {reason(error)}") from None
 
 
 def load_model(folder: str | Path, *, device: torch.device | str = "cpu") -> Model:

@@ -70,6 +70,8 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         How the choice is made; the first takes the second for sparse features and the third for dense ones.
     preset : str, default="auto"
         Has no effect: there are no presets.
+    scale : {"auto", "standard", "none"}, default="auto"
+        Whether columns of features are standardized: those of a table, whose units differ; all of them; or none.
     random_state : int, RandomState, Generator or None, default=0
         Random seed of singular vectors and of the halves of the features.
     verbose : bool, default=False
@@ -120,7 +122,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
             self.positions_ = Positions.fit(graph, has_features=has_features, random_state=seed)
         report("embedding", 2, steps)
         outputs, num_neighbors = self._outputs(
-            graph, weights, lambda name, done: report("embedding", done + 2, steps, f", {name}")
+            graph, weights, lambda name, done: report("embedding", done + 2, steps, note=f", {name}")
         )
         self.combination_ = Combination.fit(
             outputs,
@@ -224,7 +226,9 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         """
         check_is_fitted(self)
         facts = Facts(self.settings_, self._seed, self.n_features_in_, self._shape, self.seconds_, self._peak_memory)
-        parts = FittedParts(facts, self.selection_, self.preparation_, self.positions_, self.combination_)
+        parts = FittedParts(
+            facts, self.selection_, self.preparation_, self.positions_, self.combination_, self.preprocessor_
+        )
         save_fitted(folder, parts, overwrite=overwrite)
 
     @classmethod
@@ -258,6 +262,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         loaded.check_parameters()
         loaded.selection_, loaded.combination_ = parts.selection, parts.combination
         loaded.preparation_, loaded.positions_ = parts.preparation, parts.positions
+        loaded._restore_features(parts.preprocessor)
         loaded.n_features_in_, loaded.settings_ = facts.num_features, loaded.settings()
         loaded._seed, loaded._shape = facts.random_state, facts.shape
         loaded.seconds_, loaded._peak_memory = facts.seconds, facts.peak_memory

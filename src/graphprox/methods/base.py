@@ -36,6 +36,8 @@ from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.graph.graph import Graph
 from graphprox.graph.validation import NO_EDGES, GraphLike, check_graph
 from graphprox.methods.parameters import check_value, parameter
+from graphprox.preprocessing.preprocessor import Preprocessor
+from graphprox.preprocessing.scaling import SCALES, ScaleName
 
 if TYPE_CHECKING:
     from graphprox.methods.registration import MethodInfo
@@ -52,6 +54,8 @@ class _Fitted:
     """Attributes that ``fit`` sets; declared apart from the parameters, which are the fields of a dataclass."""
 
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    preprocessor_: Preprocessor = Preprocessor()  # of an estimator that was fitted before there was one
     settings_: dict[str, Any]
 
 
@@ -68,6 +72,8 @@ class GraphMethod(_Fitted, BaseEstimator, ABC):  # type: ignore[misc]
         Settings that replace the defaults of parameters which were left at their default: those selected for a data
         set, such as ``"Cora"``, or ``"default"`` for none. ``"auto"`` takes the preset of the `Dataset` that is passed
         to ``fit``, if there is one.
+    scale : {"auto", "standard", "none"}, default="auto"
+        Whether columns of features are standardized: those of a table, whose units differ; all of them; or none.
     random_state : int, RandomState, Generator or None, default=0
         Random seed: the same integer gives the same result, bit by bit.
     verbose : bool, default=False
@@ -95,6 +101,7 @@ class GraphMethod(_Fitted, BaseEstimator, ABC):  # type: ignore[misc]
     ignores_structural_features: ClassVar[bool] = False
 
     preset: str = parameter(AUTO, is_setting=False)
+    scale: ScaleName = parameter("auto", choices=SCALES, is_setting=False)
     random_state: RandomState = parameter(0, kind=object, is_setting=False)
     verbose: bool = parameter(False, is_setting=False)
 
@@ -210,7 +217,11 @@ class GraphMethod(_Fitted, BaseEstimator, ABC):  # type: ignore[misc]
             name: getattr(self, name)
             for name, each in self.parameters().items()
             if each.metadata.get("is_setting", True)
-        }
+        } | self._scale_setting()
+
+    def _scale_setting(self) -> dict[str, Any]:
+        """Return the scale as a setting if it is not the default, so that older descriptions of settings stay valid."""
+        return {} if self.scale == AUTO else {"scale": self.scale}
 
     def check_parameters(self) -> None:
         """Raise a `ParameterError` if a parameter has a value that it may not have."""
@@ -304,13 +315,28 @@ class GraphMethod(_Fitted, BaseEstimator, ABC):  # type: ignore[misc]
                 warnings.simplefilter("ignore", StructuralFeaturesWarning)
             checked = check_graph(graph, check_features=partial(self._check_features, fitting=fitting))
         if fitting:
-            self.n_features_in_ = checked.num_features
-        elif checked.num_features != self.n_features_in_:
+            self._fit_preprocessor(checked)
+            return self.preprocessor_.rescale(checked)
+        checked = self.preprocessor_.encode(checked)
+        if checked.num_features != self.n_features_in_:
             raise ParameterError(
                 f"a graph must have the {self.n_features_in_:,} features that {self.info.title} was fitted on; "
                 f"got {checked.num_features:,}"
             )
-        return checked
+        return self.preprocessor_.rescale(checked)
+
+    def _fit_preprocessor(self, graph: Graph) -> None:
+        self.n_features_in_ = graph.num_features
+        if graph.feature_names is not None:
+            self.feature_names_in_ = np.array(graph.feature_names, dtype=object)
+        reads_features = "X" in self.info.uses
+        self.preprocessor_ = Preprocessor.fit(graph, scale=self.scale if reads_features else "none")
+
+    def _restore_features(self, preprocessor: Preprocessor) -> None:
+        """Set what is known of the features of a loaded model."""
+        self.preprocessor_ = preprocessor
+        if preprocessor.encoder is not None:
+            self.feature_names_in_ = np.array(preprocessor.encoder.feature_names, dtype=object)
 
     def _check_features(self, x: MatrixLike, *, fitting: bool) -> Features:
         with np.errstate(over="ignore"):  # too large for float32 becomes inf, which Graph rejects

@@ -164,7 +164,7 @@ class NodeClassifier(ClassifierMixin, GraphMethod):  # type: ignore[misc]
         graph = to_numpy(graph)
         if is_matrix(graph):
             x = self._check_features(graph, fitting=False)
-            checked, count = graph_without_edges(x), x.shape[0]
+            checked, count = self.preprocessor_.rescale(graph_without_edges(x)), x.shape[0]
         else:
             checked = self._check_graph(graph, fitting=False)
             count = checked.num_nodes

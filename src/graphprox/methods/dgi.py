@@ -32,6 +32,8 @@ class DGI(InductiveEmbedder):
     learning_rate : float, default=1e-3
     preset : str, default="auto"
         Settings selected for a data set; see :class:`~graphprox.methods.base.GraphMethod`.
+    scale : {"auto", "standard", "none"}, default="auto"
+        Whether columns of features are standardized: those of a table, whose units differ; all of them; or none.
     random_state : int, RandomState, Generator or None, default=0
         Random seed.
     verbose : bool, default=False

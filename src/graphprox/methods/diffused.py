@@ -40,6 +40,8 @@ class DiffusedFeatures(_FittedDiffusion, InductiveEmbedder):
         Number of power iterations.
     preset : str, default="auto"
         Has no effect: there are no presets.
+    scale : {"auto", "standard", "none"}, default="auto"
+        Whether columns of features are standardized: those of a table, whose units differ; all of them; or none.
     random_state : int, RandomState, Generator or None, default=0
         Random seed of the singular vectors, which are computed by a randomized algorithm.
     verbose : bool, default=False

@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from graphprox._utils.arrays import Features, NodeIds
+from graphprox._utils.outcome import warn_if_alike
 from graphprox._utils.progress import Progress, report_progress
 from graphprox._utils.random import check_seed
 from graphprox.embedding import Embedding
@@ -61,9 +62,10 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphMeth
         method.check_parameters()
         seed = check_seed(self.random_state)
         checked = self._check_graph(graph, fitting=True).without_labels()
+        method.preprocessor_ = self.preprocessor_  # which a model is saved with while it trains
         self.__dict__.pop("embedding_", None)
         with report_progress(progress := self._progress()):
-            self.vectors_ = method._fit(checked, seed, progress)
+            self.vectors_ = warn_if_alike(method._fit(checked, seed, progress))
         self._copy_fitted(method)
         self.node_ids_, self.settings_ = checked.ids, method.settings()
         return self
@@ -153,4 +155,4 @@ class InductiveEmbedder(GraphEmbedder):
         """Return the vectors of a graph with as many features as the one fitted on."""
 
     def _transform_features(self, x: Features) -> NDArray[Any] | sp.csr_array:
-        return self._transform(graph_without_edges(x))[: x.shape[0]]
+        return self._transform(self.preprocessor_.rescale(graph_without_edges(x)))[: x.shape[0]]

@@ -59,6 +59,8 @@ class GeomGCN(NodeClassifier):
     preset : str, default="auto"
         Settings for a data set, such as ``"Cora"``, or ``"default"``; ``"auto"`` uses those of the `Dataset` that is
         passed to ``fit``.
+    scale : {"auto", "standard", "none"}, default="auto"
+        Whether columns of features are standardized: those of a table, whose units differ; all of them; or none.
     random_state : int, RandomState, Generator or None, default=0
         Random seed.
     verbose : bool, default=False

@@ -52,6 +52,8 @@ class LINE(GraphEmbedder):
         Initial learning rate, which decays linearly.
     preset : str, default="auto"
         Settings selected for a data set; see :class:`~graphprox.methods.base.GraphMethod`.
+    scale : {"auto", "standard", "none"}, default="auto"
+        Has no effect: features are not read.
     random_state : int, RandomState, Generator or None, default=0
         Random seed.
     verbose : bool, default=False

@@ -18,6 +18,8 @@ class RawFeatures(InductiveEmbedder):
     ----------
     preset : str, default="auto"
         Has no effect: there are no settings.
+    scale : {"auto", "standard", "none"}, default="auto"
+        Whether columns of features are standardized: those of a table, whose units differ; all of them; or none.
     random_state : int, RandomState, Generator or None, default=0
         Has no effect: the method is deterministic.
     verbose : bool, default=False

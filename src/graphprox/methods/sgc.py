@@ -31,6 +31,8 @@ class SGC(NodeClassifier):
     learning_rate : float, default=0.2
     preset : str, default="auto"
         ``"auto"`` and ``"default"`` are the same: there are no settings for data sets.
+    scale : {"auto", "standard", "none"}, default="auto"
+        Whether columns of features are standardized: those of a table, whose units differ; all of them; or none.
     random_state : int, RandomState, Generator or None, default=0
         Random seed. It is only used if ``fit`` is given labels, some of which are held out for validation.
     verbose : bool, default=False

@@ -34,6 +34,8 @@ class VGAE(GAE):
         Whether rows of the features are scaled to an absolute sum of 1.
     preset : str, default="auto"
         Settings selected for a data set; see :class:`~graphprox.methods.base.GraphMethod`.
+    scale : {"auto", "standard", "none"}, default="auto"
+        Whether columns of features are standardized: those of a table, whose units differ; all of them; or none.
     random_state : int, RandomState, Generator or None, default=0
         Random seed.
     verbose : bool, default=False

@@ -27,6 +27,7 @@ from graphprox.graph.structural import has_informative_features
 from graphprox.graph.validation import check_graph
 from graphprox.methods import METHODS, GraphEmbedder, GraphMethod, NodeClassifier, method
 from graphprox.model_selection.advice import Contender, advise
+from graphprox.preprocessing.scaling import ScaleName
 
 ALL = "all"
 # A few methods of each kind, all of them fast.
@@ -135,6 +136,7 @@ def compare(
     random_state: RandomState = 0,
     first_split: int = 0,
     links: bool | None = None,
+    scale: ScaleName = "auto",
 ) -> Iterator[MethodResult]:
     """Train several methods on one graph, and yield the result of each when it is done.
 
@@ -157,6 +159,8 @@ def compare(
     links : bool, optional
         Whether a tenth of the edges is held out, the rest is embedded, and the ranking of held-out edges is scored. By
         default only without labels. With labels, every method is trained once more for it.
+    scale : {"auto", "standard", "none"}, default="auto"
+        Whether columns of features are standardized.
 
     Yields
     ------
@@ -175,7 +179,7 @@ def compare(
     for name in select_methods(methods, labeled=labeled):
         result = MethodResult(name, METHODS[name].info.title)
         try:
-            made = method(name, dataset=dataset, random_state=seed)
+            made = method(name, dataset=dataset, random_state=seed, scale=scale)
             if labeled or edges is None:
                 result = _score_nodes(result, evaluate_method(made, checked, splits, chosen.probe))
             if edges is not None and isinstance(made, GraphEmbedder):
