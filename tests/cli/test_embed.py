@@ -460,3 +460,32 @@ def test_curve_of_other_methods_is_rejected_with_the_alternative(run, no_data):
     code, out, err = run("curve", "synthetic", "--method", "dgi")
     assert (code, out) == (2, "")
     assert "got 'dgi': use graphprox tune synthetic --method dgi --over epochs=50,100,200" in err
+
+
+# -- graphs without features ----------------------------------------------------------------------------------------
+
+
+def write_tree(path, nodes):
+    path.write_text("".join(f"{child // 3 if child % 3 else 0},{child}\n" for child in range(1, nodes)))
+    return path
+
+
+def test_a_grown_graph_without_features_is_transformed(run, tmp_path, no_data):
+    small = ["--method", "ft-gcl", *SMALL, "--epochs", 1, "--device", "cpu"]
+    code, _, err = run(
+        "embed", write_tree(tmp_path / "a.csv", 1200), *small, "--model", tmp_path / "m", "--out", tmp_path / "a.npy"
+    )
+    assert (code, err.count("warning: the graph has no features")) == (0, 1)
+    grown = write_tree(tmp_path / "b.csv", 5000)
+    code, _, err = run("transform", grown, "--model", tmp_path / "m", "--out", tmp_path / "b.npy")
+    assert code == 0, err
+    assert np.load(tmp_path / "b.npy").shape == (5000, 8)
+
+
+@pytest.mark.parametrize("method", ["auto", "deepwalk", "node2vec", "line", "verse"])
+def test_methods_that_read_no_features_do_not_warn_that_there_are_none(run, tmp_path, no_data, method):
+    edges = write_tree(tmp_path / "a.csv", 150)
+    sizes = ["--set", "num_walks=1"] if method in ("deepwalk", "node2vec") else []
+    code, _, err = run("embed", edges, "--method", method, *sizes, "--out", tmp_path / "a.npy")
+    assert code == 0, err
+    assert "features" not in err

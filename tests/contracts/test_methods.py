@@ -6,6 +6,7 @@ import inspect
 import itertools
 import pickle
 import re
+import warnings
 from copy import deepcopy
 
 import networkx as nx
@@ -25,6 +26,7 @@ from graphprox import (
     GraphError,
     NotInductiveError,
     ParameterError,
+    StructuralFeaturesWarning,
     load,
     random_split,
     report_progress,
@@ -383,3 +385,13 @@ def test_any_graph_can_be_classified(name, kind):
     graph = LABELED_GRAPHS[kind]()
     split = random_split(graph, random_state=0, train=0.3, val=0.2)
     assert small(name).fit(graph, split).predict(graph).shape == (graph.num_nodes,)
+
+
+@pytest.mark.parametrize("name", EMBEDDERS)
+def test_a_method_warns_of_structural_features_if_and_only_if_it_reads_them(name):
+    edges = nx.to_scipy_sparse_array(nx.path_graph(30))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", StructuralFeaturesWarning)
+        small(name).fit(edges)
+    warned = any(issubclass(each.category, StructuralFeaturesWarning) for each in caught)
+    assert warned == ("X" in METHODS[name].info.uses and name != "auto")

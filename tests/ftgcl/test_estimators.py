@@ -35,6 +35,7 @@ from graphprox.ftgcl.base import ContrastiveEmbedder
 from graphprox.ftgcl.fit import fit_recipe
 from graphprox.ftgcl.overrides import FIELDS
 from graphprox.ftgcl.trainer import EpochLog
+from graphprox.io.verified import dump_with_checksum
 from graphprox.methods import METHODS
 from graphprox.nn.encoders import ENCODERS
 
@@ -480,3 +481,38 @@ def test_loaded_model_is_saved_to_the_same_bytes(saved_model, tmp_path):
     FTGCL.load(saved_model[0]).save(tmp_path / "again")
     for path in saved_model[0].iterdir():
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
+
+
+# -- a graph without features that has grown ------------------------------------------------------------------------
+
+
+def tree_edges(nodes):
+    """Return a tree with a hub, whose first nodes have the same edges in a larger one."""
+    child = np.arange(1, nodes)
+    return np.stack([np.where(child % 3, child // 3, 0), child])
+
+
+@pytest.mark.filterwarnings("ignore::graphprox.StructuralFeaturesWarning")
+@pytest.mark.parametrize("name", ["ft-gcl", "grace"])
+def test_a_grown_graph_without_features_is_transformed(name, tmp_path):
+    graph, grown = (Graph(None, tree_edges(nodes), num_nodes=nodes) for nodes in (1200, 5000))
+    assert grown.num_features != graph.num_features
+    model = small(name).fit(graph)
+    model.save(tmp_path / "model")
+    loaded = type(model).load(tmp_path / "model")
+    assert loaded.transform(grown).shape == (5000, 8)
+    assert np.array_equal(loaded.transform(grown), model.transform(grown))
+    assert np.allclose(loaded.transform(graph), model.vectors_, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::graphprox.StructuralFeaturesWarning")
+def test_an_older_folder_transforms_only_graphs_with_as_many_features(tmp_path):
+    graph, grown = (Graph(None, tree_edges(nodes), num_nodes=nodes) for nodes in (1200, 5000))
+    small("ft-gcl").fit(graph).save(tmp_path)
+    about = json.loads((tmp_path / "about.json").read_text())
+    del about["degree_buckets"], about["checksum"]
+    (tmp_path / "about.json").write_text(dump_with_checksum(about))
+    loaded = FTGCL.load(tmp_path)
+    assert loaded.transform(graph).shape == (1200, 8)
+    with pytest.raises(ParameterError, match="features that FT-GCL was fitted on"):
+        loaded.transform(grown)

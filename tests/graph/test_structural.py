@@ -17,8 +17,10 @@ from graphprox import (
 from graphprox.graph.structural import (
     IDENTITY_LIMIT,
     count_nonzero_rows,
+    find_degree_buckets,
     has_informative_features,
     has_structural_features,
+    use_degree_buckets,
 )
 
 
@@ -146,3 +148,33 @@ def test_nonzero_rows_of_each_column_are_counted():
     sparse.data[0] = 0  # stored, but zero
     assert count_nonzero_rows(sparse).tolist() == [1, 0, 3, 0]
     assert count_nonzero_rows(np.zeros((0, 2))).tolist() == [0, 0]
+
+
+# -- buckets of another graph ---------------------------------------------------------------------------------------
+
+
+def star_forest(sizes):
+    """Return a graph without features, of stars of several sizes."""
+    forest = nx.disjoint_union_all([nx.star_graph(size) for size in sizes])
+    with pytest.warns(StructuralFeaturesWarning):
+        return Graph(None, entries(forest), num_nodes=len(forest))
+
+
+def test_a_grown_graph_gets_the_degree_buckets_of_the_earlier_one():
+    graph = star_forest([3] * 300 + [40])
+    buckets = find_degree_buckets(graph)
+    assert buckets == [2, 4, 10]
+    assert np.array_equal(use_degree_buckets(graph, buckets).x.toarray(), graph.x.toarray())
+    grown = star_forest([3] * 300 + [40, 1000, 4])
+    same = use_degree_buckets(grown, buckets)
+    assert (grown.num_features, same.num_features) == (4, 3)
+    assert np.array_equal(same.x.toarray()[: graph.num_nodes], graph.x.toarray())
+    assert same.x.toarray()[graph.num_nodes].tolist() == [0, 0, 1]  # a degree of 1000 is in the last bucket
+
+
+def test_graphs_with_features_have_no_degree_buckets():
+    graph = star_forest([3] * 300)
+    other = graph.with_features(np.arange(2.0 * graph.num_nodes).reshape(-1, 2))
+    assert find_degree_buckets(other) is None
+    assert use_degree_buckets(other, [2, 4]) is other
+    assert find_degree_buckets(star_forest([3, 4])) is None  # one-hot vectors of the nodes

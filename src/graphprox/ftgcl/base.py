@@ -5,6 +5,7 @@ A method of the family states what it contrasts, as fields of a recipe; its sett
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from graphprox._utils.defaults import AUTO
 from graphprox._utils.progress import Progress
 from graphprox._utils.random import check_seed
 from graphprox._utils.toml import leaves, to_plain
-from graphprox.errors import ParameterError
+from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.ftgcl.checkpoint import remove_checkpoints
 from graphprox.ftgcl.fit import fit_recipe, rank_views
 from graphprox.ftgcl.model import Model, select_device
@@ -38,7 +39,8 @@ from graphprox.ftgcl.recipe import Normalization, Recipe
 from graphprox.ftgcl.recipe_fields import get_field, has_field
 from graphprox.ftgcl.trainer import Callback, EpochLog, train_with_snapshots
 from graphprox.graph.graph import Graph
-from graphprox.graph.validation import GraphLike
+from graphprox.graph.structural import use_degree_buckets
+from graphprox.graph.validation import GraphLike, check_graph
 from graphprox.io.model_claims import claim_model_folder
 from graphprox.io.model_files import CHECKPOINTS, FAMILY, METRICS
 from graphprox.methods import METHODS, InductiveEmbedder, parameter
@@ -362,6 +364,14 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
 
     def _transform(self, graph: Graph) -> FloatArray:
         return self.model_.embed(graph)
+
+    def _check_graph(self, graph: GraphLike, *, fitting: bool) -> Graph:
+        buckets = None if fitting else self._origin.degree_buckets
+        if buckets is not None:
+            # The grown graph may have degrees that the one fitted on has not, and is not to get other columns.
+            with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):
+                graph = use_degree_buckets(check_graph(graph), buckets)
+        return super()._check_graph(graph, fitting=fitting)
 
     @property
     def _n_features_out(self) -> int:

@@ -155,6 +155,11 @@ def check_edge_weight(given: ArrayLike, index: NDArray[Any], ids: NodeIds | None
         raise GraphError(
             f"edge weights must be finite and non-negative; got {weight[bad[0]]} between {source} and {target}"
         )
+    if np.any((weight != 0) & (weight.astype(np.float32) == 0)):
+        tiny = weight[(weight != 0) & (weight.astype(np.float32) == 0)][0]
+        raise GraphError(
+            f"edge weights must be float32 numbers; got {tiny}, which is too small: multiply all by a constant"
+        )
     return weight
 
 

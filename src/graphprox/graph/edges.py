@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphprox._utils.arrays import FloatArray, IntArray
+from graphprox.errors import GraphError
 
 
 @dataclass(frozen=True)
@@ -124,8 +125,13 @@ def _sort_and_merge(
         return keys, weight
     # A float32 sum of many small weights would lose digits; the maximum would not.
     exact = np.float64 if combine is np.add else np.float32
-    weight = combine.reduceat(weight, np.flatnonzero(first), dtype=exact).astype(np.float32, copy=False)
-    return keys[first], weight
+    merged = combine.reduceat(weight, np.flatnonzero(first), dtype=exact)
+    if merged.max() > np.finfo(np.float32).max:
+        raise GraphError(
+            "the weights of an edge that is listed repeatedly must add up to a float32 number; "
+            f"got {merged.max():.2g}: divide all weights by a constant"
+        )
+    return keys[first], merged.astype(np.float32, copy=False)
 
 
 def _is_strictly_increasing(keys: IntArray) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,16 +43,62 @@ def structural_features(edge_index: IntArray, *, num_nodes: int, directed: bool)
     if num_nodes <= IDENTITY_LIMIT:
         kind, columns = "one-hot vectors of the nodes (an identity matrix)", np.arange(num_nodes)
     else:
-        kind, columns = "one-hot degree buckets of the nodes", _degree_buckets(edge_index, num_nodes, directed)
+        kind = "one-hot degree buckets of the nodes"
+        columns = np.unique(_degree_buckets(edge_index, num_nodes, directed), return_inverse=True)[1]
     warnings.warn(
         f"the graph has no features; {kind} are used instead, which contain nothing beyond the edges: add features if "
         "there are some",
         StructuralFeaturesWarning,
         stacklevel=find_stacklevel(),
     )
-    ones = np.ones(num_nodes, np.float32)
-    shape = (num_nodes, int(columns.max()) + 1)
-    return freeze_csr(sp.csr_array((ones, columns, np.arange(num_nodes + 1)), shape=shape))
+    return _one_hot(columns, int(columns.max()) + 1)
+
+
+def find_degree_buckets(graph: Graph) -> list[int] | None:
+    """Return the buckets of the degree that are the features of a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    list of int or None
+        The bucket of each column; None if the features are others.
+    """
+    if graph.num_nodes <= IDENTITY_LIMIT or not has_structural_features(graph):
+        return None
+    buckets: list[int] = np.unique(_degree_buckets(graph.edge_index, graph.num_nodes, graph.directed)).tolist()
+    return buckets
+
+
+def use_degree_buckets(graph: Graph, buckets: Sequence[int]) -> Graph:
+    """Return a graph without features with the degree buckets of another one, such as an earlier version of it.
+
+    Parameters
+    ----------
+    graph : Graph
+        It is returned as it is if it has features.
+    buckets : sequence of int
+        As `find_degree_buckets` returns them, in increasing order.
+
+    Returns
+    -------
+    Graph
+        A degree that is in none of the buckets is counted in the nearest one.
+    """
+    if not has_structural_features(graph):
+        return graph
+    known = np.asarray(buckets)
+    own = _degree_buckets(graph.edge_index, graph.num_nodes, graph.directed)
+    columns = np.searchsorted((known[1:] + known[:-1]) / 2, own)
+    return graph.with_features(_one_hot(columns, len(known)))
+
+
+def _one_hot(columns: IntArray, num_columns: int) -> sp.csr_array:
+    rows = len(columns)
+    ones = np.ones(rows, np.float32)
+    return freeze_csr(sp.csr_array((ones, columns, np.arange(rows + 1)), shape=(rows, num_columns)))
 
 
 def has_structural_features(graph: Graph) -> bool:
@@ -129,12 +176,11 @@ def count_nonzero_rows(x: Features) -> IntArray:
 
 
 def _degree_buckets(edge_index: IntArray, num_nodes: int, directed: bool) -> IntArray:
-    """Return the bucket of each node's degree, two per octave, numbered without gaps."""
+    """Return the bucket of each node's degree, two per octave."""
     source, target = edge_index
     degree = np.bincount(source, minlength=num_nodes)
     if directed:
         degree += np.bincount(target, minlength=num_nodes)
     loops = np.bincount(source[source == target], minlength=num_nodes)
     degree -= loops * (2 if directed else 1)
-    bucket = np.floor(2 * np.log2(degree + 1)).astype(np.int64)
-    return np.unique(bucket, return_inverse=True)[1].astype(np.int64)
+    return np.asarray(np.floor(2 * np.log2(degree + 1)), np.int64)

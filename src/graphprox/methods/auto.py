@@ -27,6 +27,7 @@ from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.graph.graph import Graph
 from graphprox.graph.structural import has_informative_features, has_structural_features
 from graphprox.graph.validation import GraphLike, check_graph
+from graphprox.graph.weights import scale_weights
 from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 
 POSITIONS = "positions"  # the output that has to be fitted
@@ -199,7 +200,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         if self.preparation_ is None:
             if has_informative_features(checked):
                 raise ParameterError(_describe_given_features(f"{checked.num_features:,} features"))
-            return checked
+            return scale_weights(checked)
         if has_structural_features(checked):
             raise ParameterError(
                 f"a graph must have features, as the one that auto was fitted on has {self.n_features_in_:,}; got a "

@@ -35,6 +35,7 @@ from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.graph.graph import Graph
 from graphprox.graph.validation import NO_EDGES, GraphLike, check_graph
+from graphprox.graph.weights import scale_weights
 from graphprox.methods.parameters import check_value, parameter
 from graphprox.preprocessing.preprocessor import Preprocessor
 from graphprox.preprocessing.scaling import SCALES, ScaleName
@@ -91,7 +92,7 @@ class GraphMethod(_Fitted, BaseEstimator, ABC):  # type: ignore[misc]
         Whether the result depends on ``random_state``.
     ignores_structural_features : bool
         Whether a graph without features gets features of the method's own, in place of the structural ones that a
-        `StructuralFeaturesWarning` is about.
+        `StructuralFeaturesWarning` is about. True for every method that reads no features.
     """
 
     name: ClassVar[str]
@@ -316,14 +317,14 @@ class GraphMethod(_Fitted, BaseEstimator, ABC):  # type: ignore[misc]
             checked = check_graph(graph, check_features=partial(self._check_features, fitting=fitting))
         if fitting:
             self._fit_preprocessor(checked)
-            return self.preprocessor_.rescale(checked)
+            return scale_weights(self.preprocessor_.rescale(checked))
         checked = self.preprocessor_.encode(checked)
         if checked.num_features != self.n_features_in_:
             raise ParameterError(
                 f"a graph must have the {self.n_features_in_:,} features that {self.info.title} was fitted on; "
                 f"got {checked.num_features:,}"
             )
-        return self.preprocessor_.rescale(checked)
+        return scale_weights(self.preprocessor_.rescale(checked))
 
     def _fit_preprocessor(self, graph: Graph) -> None:
         self.n_features_in_ = graph.num_features

@@ -91,6 +91,7 @@ def register_method(name: str) -> Callable[[C], C]:
             )
         made = cast("C", dataclass(eq=False, repr=False, kw_only=True)(cls))
         made.name = name
+        made.ignores_structural_features |= "X" not in made.info.uses
         made.__doc__ = _inherit_parameters(made)
         _record_explicit(made)
         METHODS.add(name, made)
