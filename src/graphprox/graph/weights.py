@@ -9,9 +9,10 @@ from graphprox.graph.graph import Graph
 
 
 def scale_weights(graph: Graph) -> Graph:
-    """Divide the edge weights of a graph by their mean, so that their unit does not matter.
+    """Divide the edge weights of a graph by the mean of those above zero, so that their unit does not matter.
 
-    A convolution adds self-loops of weight 1, and sums weights in float32, which those near its limit overflow.
+    A convolution adds self-loops of weight 1, and sums weights in float32, which those near its limit overflow. An edge
+    of weight zero is none, and does not count for the mean either.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ def scale_weights(graph: Graph) -> Graph:
     if graph.edge_weight is None:
         return graph
     weight = graph.edge_weight.astype(np.float64)
-    mean = weight.mean() if len(weight) else 0.0
+    mean = weight[weight > 0].mean() if weight.any() else 0.0
     if mean in (0.0, 1.0):
         return graph
     return graph._replace(edge_weight=freeze((weight / mean).astype(np.float32)))
