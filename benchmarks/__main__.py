@@ -16,6 +16,7 @@ NAMES = (
     "diffusion",
     "probing",
     "walks",
+    "forecasting",
 )
 
 

@@ -28,14 +28,33 @@ main()
 """
 
 
-@pytest.mark.parametrize("method", ["auto", "ft-gcl"])
-def test_out_of_memory_is_one_sentence_with_a_remedy(method, tmp_path, monkeypatch):
+@pytest.fixture
+def embed(tmp_path, monkeypatch):
+    """Embed a graph in a process with little address space."""
     for name in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
         monkeypatch.setenv(f"{name}_NUM_THREADS", "1")
-    arguments = ["embed", "synthetic:nodes=30000", "--method", method, "--out", str(tmp_path / "emb.npy")]
-    script = LIMITED.format(extra=100, arguments=arguments)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+
+    def embed(*options):
+        arguments = ["embed", "synthetic:nodes=30000", "--out", str(tmp_path / "emb.npy"), *options]
+        script = LIMITED.format(extra=100, arguments=arguments)
+        return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+
+    return embed
+
+
+@pytest.mark.parametrize("method", ["auto", "ft-gcl"])
+def test_out_of_memory_is_one_sentence_with_a_remedy(method, embed, tmp_path):
+    done = embed("--method", method, "--ignore-memory")
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1
     assert re.match(r"error: memory ran out: .* the .* [MG]B that are available; use a smaller --dim", done.stderr)
+    assert not list(tmp_path.iterdir())
+
+
+def test_limit_of_address_space_is_a_reason_to_refuse(embed, tmp_path):
+    done = embed()
+    assert done.returncode == 2, done.stderr
+    assert re.match(
+        r"error: auto must not need more memory than is available; it needs about .* are available", done.stderr
+    )
     assert not list(tmp_path.iterdir())

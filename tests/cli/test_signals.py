@@ -20,7 +20,16 @@ COMMANDS = {
     "ft-gcl": FTGCL,
     "ft-gcl with a model": [*FTGCL, "--model", "model", "--checkpoint-every", "5"],
     "views": ["views", "synthetic:nodes=8000", "--out", "views", "--no-cache"],
-    "compare": ["compare", "synthetic:nodes=2000", "--methods", "raw,dgi,auto", "--splits", "2", "--out", "compare"],
+    "compare": [
+        "compare",
+        "synthetic:nodes=1000",
+        "--methods",
+        "raw,smoothed,auto",
+        "--splits",
+        "3",
+        "--out",
+        "compare",
+    ],
     "evaluate": ["evaluate", "synthetic:nodes=2000", "--embedding", "x.npy", "--splits", "20"],
 }
 NUM_MOMENTS = 3  # of each command

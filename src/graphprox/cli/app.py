@@ -125,6 +125,7 @@ def run_program(
             )
             check(sys.argv[1:])
             code = program(standalone_mode=False, prog_name=name) or 0
+        remove_new_folders()  # a dry run writes nothing
         if code == INTERRUPTED:  # typer has caught a KeyboardInterrupt
             _report(errors, describe_stop(), stop_code())
         sys.exit(code)

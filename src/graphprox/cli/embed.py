@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +17,7 @@ from graphprox._utils.figures import check_figure
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
+from graphprox.cli.dry_run import DryRunOption, IgnoreMemoryOption, announce_forecast, print_forecast
 from graphprox.cli.embedding_options import ForceTableOption, LayoutOption, OutOption, TableOption
 from graphprox.cli.new_folders import watch_new_folders
 from graphprox.cli.options import (
@@ -112,6 +113,8 @@ def embed_graph(
     table: TableOption = None,
     device: DeviceOption = "auto",
     cache: CacheOption = True,
+    dry_run: DryRunOption = False,
+    ignore_memory: IgnoreMemoryOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Embed a graph: a vector for every node, without labels.
@@ -122,6 +125,9 @@ def embed_graph(
     Ctrl-C or SIGTERM stops FT-GCL and its family after the current epoch and saves a checkpoint; the same command with
     `--resume` continues, and gives the same bytes as an uninterrupted run. With `--model`, a larger `--epochs` and
     `--resume` continue a finished training run of them. Other methods start from the beginning.
+
+    `--dry-run` forecasts time and memory, of this machine and within a factor of about 1.5, for auto and the FT-GCL
+    family; other methods have no forecast. What needs more memory than is available stops before any work.
 
     Examples:
 
@@ -143,6 +149,10 @@ def embed_graph(
     estimator = _make_embedder(source.name, method, preset, recipe, settings, seed)
     if explain is not None:
         _check_explains(estimator, explain)
+    if dry_run:
+        graph = _load_graph(source, estimator)
+        print_forecast(estimator, graph, title=source.name, as_json=as_json, ignore_memory=ignore_memory)
+        return
     options = {
         "checkpoint_dir": model,
         "checkpoint_every": checkpoint_every,
@@ -151,7 +161,11 @@ def embed_graph(
         "device": device,
         "cache": cache,
     }
-    embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard)
+
+    def check(graph: Graph) -> None:
+        announce_forecast(estimator, graph, title=source.name, ignore_memory=ignore_memory)
+
+    embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard, check=check)
     with show_stage(str(out), "writing"):
         written = write_embedding(out, embedding, layout=layout, table=table, overwrite=force)
     if explain is not None:
@@ -281,9 +295,18 @@ def _check_explains(estimator: GraphEmbedder, path: Path) -> None:
 
 
 def _fit(
-    estimator: GraphEmbedder, source: GraphSource, options: dict[str, Any], *, folder: Path, tensorboard: Path | None
+    estimator: GraphEmbedder,
+    source: GraphSource,
+    options: dict[str, Any],
+    *,
+    folder: Path,
+    tensorboard: Path | None,
+    check: Callable[[Graph], None],
 ) -> Embedding:
-    """Fit on the graph of a source, save the model if ``options`` name a folder for it, and return the embedding."""
+    """Fit on the graph of a source, save the model if ``options`` name a folder for it, and return the embedding.
+
+    ``check`` is called with the graph before any work.
+    """
     from graphprox.ftgcl.tensorboard import tensorboard_callbacks
 
     model = options["checkpoint_dir"]
@@ -299,6 +322,7 @@ def _fit(
                 claim_model_folder(folder, kind, overwrite=options["overwrite"], resume=options["resume"])
             )
         graph = _load_graph(source, estimator)
+        check(graph)
         with _explain_interruption(estimator.name), _remove_on_error(temporary):
             embedding = estimator.fit(graph).embedding_
         if model is not None and not is_saved_while_training:

@@ -21,6 +21,7 @@ from graphprox._utils.progress import Progress
 from graphprox._utils.random import check_seed
 from graphprox._utils.toml import leaves, to_plain
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
+from graphprox.forecast import Costs
 from graphprox.ftgcl.checkpoint import remove_checkpoints
 from graphprox.ftgcl.fit import fit_recipe, rank_views
 from graphprox.ftgcl.model import Model, select_device
@@ -332,6 +333,11 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
         self._origin = Origin.of(graph)
         self._logs = logs if folder is None else read_metrics(folder / METRICS)  # also epochs before a resumption
         return result.vectors
+
+    def _costs(self, graph: Graph) -> Costs:
+        from graphprox.ftgcl.training_costs import training_costs
+
+        return training_costs(graph, self.recipe())
 
     def embed_after(self, graph: GraphLike, epochs: Iterable[int]) -> Iterator[tuple[list[float], FloatArray]]:
         """Train once, and yield the embedding after each of several numbers of epochs.

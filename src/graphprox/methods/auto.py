@@ -24,6 +24,7 @@ from graphprox.auto.preparation import Preparation
 from graphprox.auto.selection import EDGES, Selection, select_outputs
 from graphprox.auto.storage import Facts, FittedParts, load_fitted, save_fitted
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
+from graphprox.forecast import Costs
 from graphprox.graph.graph import Graph
 from graphprox.graph.structural import has_informative_features, has_structural_features
 from graphprox.graph.validation import GraphLike, check_graph
@@ -138,6 +139,11 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         self.seconds_ = time.perf_counter() - start
         self._shape, self._peak_memory = vectors.shape, peak_memory()
         return vectors
+
+    def _costs(self, graph: Graph) -> Costs:
+        from graphprox.auto.auto_costs import auto_costs
+
+        return auto_costs(graph, keep=self.keep, n_components=self.n_components)
 
     def _transform(self, graph: Graph) -> FloatArray:
         return self.combination_.transform(*self._outputs(graph, self.combination_.weights))

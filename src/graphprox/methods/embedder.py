@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -18,10 +19,11 @@ from graphprox._utils.outcome import warn_if_alike
 from graphprox._utils.progress import Progress, report_progress
 from graphprox._utils.random import check_seed
 from graphprox.embedding import Embedding
-from graphprox.errors import NotInductiveError
+from graphprox.errors import NotInductiveError, StructuralFeaturesWarning
+from graphprox.forecast import Costs, Forecast, make_forecast
 from graphprox.graph.conversion import to_numpy
 from graphprox.graph.graph import Graph
-from graphprox.graph.validation import GraphLike, is_matrix
+from graphprox.graph.validation import GraphLike, check_graph, is_matrix
 from graphprox.methods.base import GraphMethod, graph_without_edges
 
 
@@ -69,6 +71,50 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphMeth
         self._copy_fitted(method)
         self.node_ids_, self.settings_ = checked.ids, method.settings()
         return self
+
+    def forecast(self, graph: GraphLike) -> Forecast | None:
+        """Estimate what fitting on a graph takes on this machine, in well under a second for most graphs.
+
+        Parameters
+        ----------
+        graph : Graph, Dataset, Data, networkx.Graph, tuple, sparse or dense matrix
+            What ``fit`` would be given.
+
+        Returns
+        -------
+        Forecast or None
+            Seconds, and peak memory of the process; None for a method without a model of its costs. The default method
+            and FT-GCL with its family have one.
+
+        Examples
+        --------
+        >>> from graphprox import AutoEmbedder, synthetic
+        >>> AutoEmbedder().forecast(synthetic(nodes=420)).seconds < 60
+        True
+        """
+        costs = self.costs(graph)
+        return None if costs is None else make_forecast(costs)
+
+    def costs(self, graph: GraphLike) -> Costs | None:
+        """Count the work and the memory of fitting on a graph, of which a forecast is made.
+
+        Parameters
+        ----------
+        graph : Graph, Dataset, Data, networkx.Graph, tuple, sparse or dense matrix
+
+        Returns
+        -------
+        Costs or None
+            None for a method without a model of its costs.
+        """
+        method = self.resolve_preset(graph)
+        method.check_parameters()
+        with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):
+            return method._costs(check_graph(graph).without_labels())
+
+    def _costs(self, graph: Graph) -> Costs | None:  # noqa: ARG002 - for subclasses
+        """Return the costs of fitting on a graph; see :mod:`graphprox.forecast`."""
+        return None
 
     def fit_transform(self, graph: GraphLike, y: object = None) -> Any:
         """Fit on a graph, and return the vectors of its nodes.

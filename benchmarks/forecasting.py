@@ -1,0 +1,185 @@
+"""Forecasts of time and memory against what was measured, and the fit of their coefficients.
+
+``python -m benchmarks.forecasting fit`` measures the graphs of ``FIT`` on one thread, in CPU time, so that other
+programs do not count, and writes src/graphprox/forecast/coefficients.toml. ``python -m benchmarks forecasting``
+compares forecasts with runs of ``graphprox embed`` on the graphs of ``COMPARED``, in the same way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import lsq_linear
+
+COEFFICIENTS = Path(__file__).parents[1] / "src" / "graphprox" / "forecast" / "coefficients.toml"
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+FEW_EPOCHS = {"epochs": 8}
+FIT: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "auto": [
+        ("synthetic:nodes=1000", {}),
+        ("synthetic:nodes=5000", {}),
+        ("synthetic:nodes=20000", {}),
+        ("synthetic:nodes=20000,features=200", {"n_components": 64}),
+        ("synthetic:nodes=60000", {}),
+        ("synthetic:nodes=120000", {"n_components": 128}),
+        ("Cora", {}),
+        ("CiteSeer", {}),
+        ("PubMed", {}),
+        ("CoauthorCS", {}),
+        ("ACM", {}),
+    ],
+    "ft-gcl": [
+        ("synthetic:nodes=1000", {"epochs": 20}),
+        ("synthetic:nodes=5000", FEW_EPOCHS),
+        ("synthetic:nodes=5000", {"epochs": 40, "n_components": 128}),
+        ("synthetic:nodes=20000", FEW_EPOCHS),
+        ("synthetic:nodes=20000,features=200", {**FEW_EPOCHS, "n_components": 128}),
+        ("synthetic:nodes=60000", {"epochs": 3}),
+        ("synthetic:nodes=120000", {"epochs": 2, "n_components": 128}),
+        ("Cora", {"epochs": 20}),
+        ("CiteSeer", {"epochs": 20}),
+        ("PubMed", FEW_EPOCHS),
+        ("CoauthorCS", FEW_EPOCHS),
+        ("ACM", FEW_EPOCHS),
+    ],
+}
+MIN_FACTOR = 0.25  # of any part of the work
+# Only the largest graphs are searched approximately, of which the benchmark of views has more: 10^5 to 10^6 rows of 100
+# and 200 columns took 95 to 158. An entry of a sparse matrix takes an index and a weight, in two copies.
+MIN_FACTORS = {"search_descent": 80.0, "entries": 4.0}
+COMPARED = {
+    "auto": ["Cora", "PubMed", "CoauthorCS", "synthetic:nodes=50000"],
+    "ft-gcl": ["Cora", "PubMed", "CoauthorCS", "synthetic:nodes=50000"],
+}
+HEADER = """\
+# Coefficients of the forecasts, measured by
+#
+#     GRAPHPROX_DATA=DIR python -m benchmarks.forecasting fit
+#
+# seconds: factor of each kind of work by the time that this machine takes for as much of it at its best, see
+# graphprox.forecast.machine; memory: factor of each number of bytes. "start" does not depend on the graph.
+"""
+
+
+def run() -> Iterator[dict[str, object]]:
+    for method, graphs in COMPARED.items():
+        for graph in graphs:
+            yield compare_with_run(method, graph)
+
+
+def compare_with_run(method: str, graph: str) -> dict[str, object]:
+    """Compare the forecast of a fresh process with another one that does the work."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = ["embed", graph, "--method", method, "--out", f"{folder}/emb.npy", "--no-cache", "--json"]
+        before, out, _ = _run_program([*arguments, "--dry-run"])
+        forecast = json.loads(out)
+        after, _, peak = _run_program(arguments)
+    seconds, memory = after - before, peak / 2**20
+    ratios = forecast["seconds"] / seconds, forecast["peak_memory_mb"] / memory
+    return {
+        "what": f"{method}, {graph}",
+        "seconds": f"{seconds:.1f}",
+        "reference": f"forecast: {forecast['seconds']:.1f} s",
+        "ratio": f"{ratios[0]:.2f} x the time, {ratios[1]:.2f} x the memory",
+        "peak memory": f"{memory:,.0f} MB (forecast: {forecast['peak_memory_mb']:,.0f} MB)",
+    }
+
+
+def _run_program(arguments: list[str]) -> tuple[float, str, int]:
+    """Return CPU seconds, output and peak memory in bytes of the program in a new process with one thread."""
+    command = [sys.executable, "-m", "graphprox", "--quiet", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **ONE_THREAD}) as process:
+        out = process.stdout.read() if process.stdout else ""
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"graphprox {' '.join(arguments)} must succeed; it exited with code {process.returncode}")
+    seconds = usage.ru_utime + usage.ru_stime
+    return seconds, out, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+# -- the fit --------------------------------------------------------------------------------------------------------
+
+
+def measure_in_process(method: str, graph: str, settings: str) -> None:
+    """Print what a method does on a graph, and what it takes, as JSON."""
+    from graphprox import load
+    from graphprox._utils.memory import current_memory, peak_memory, reset_peak_memory
+    from graphprox.forecast import measure_speeds
+    from graphprox.methods.factory import make_embedder
+
+    dataset = load(graph)
+    unsaved = {"cache": False} if method != "auto" else {}
+    estimator = make_embedder(method, dataset=graph, **json.loads(settings), **unsaved)
+    speeds = measure_speeds()
+    costs = estimator.costs(dataset.graph)
+    base = current_memory()
+    reset_peak_memory()
+    start = time.process_time()
+    estimator.fit(dataset.graph)
+    seconds = time.process_time() - start
+    work = {name: speeds.seconds(each) for name, each in costs.work.items()}
+    print(
+        json.dumps(
+            {"work": work, "seconds": seconds, "memory": dict(costs.memory), "peak": (peak_memory() or 0) - base}
+        )
+    )
+
+
+def measure_all(method: str) -> list[dict[str, Any]]:
+    """Measure every graph of the fit in a process of its own, one after the other."""
+    measured = []
+    for graph, settings in FIT[method]:
+        command = [sys.executable, "-m", "benchmarks.forecasting", "measure", method, graph, json.dumps(settings)]
+        done = subprocess.run(command, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True, check=True)
+        measured.append({"graph": f"{graph} {settings}", **json.loads(done.stdout.splitlines()[-1])})
+        print(f"{method}, {measured[-1]['graph']}: {measured[-1]['seconds']:.1f} s", file=sys.stderr, flush=True)
+    return measured
+
+
+def fit_coefficients(rows: list[dict[str, float]], totals: list[float]) -> dict[str, float]:
+    """Return factors of the columns, and a constant, that explain the totals with small relative errors.
+
+    No factor is below its bound, see ``MIN_FACTORS``: graphs may say little about a part of the work, but it takes
+    time and memory in others.
+    """
+    names = ["start", *dict.fromkeys(name for row in rows for name in row)]
+    matrix = np.array([[1.0 if name == "start" else row.get(name, 0.0) for name in names] for row in rows])
+    matrix /= np.array(totals)[:, None]
+    size = np.linalg.norm(matrix, axis=0)
+    bounds = size * [0.0 if name == "start" else MIN_FACTORS.get(name, MIN_FACTOR) for name in names]
+    found = lsq_linear(matrix / size, np.ones(len(rows)), bounds=(bounds, np.inf)).x / size
+    return {name: float(value) for name, value in zip(names, found, strict=True)}
+
+
+def fit() -> None:
+    """Measure, fit, print the error of each measurement, and write the coefficients."""
+    text = HEADER
+    for method in FIT:
+        measured = measure_all(method)
+        for title, inputs, total in (("seconds", "work", "seconds"), ("memory", "memory", "peak")):
+            rows, totals = [each[inputs] for each in measured], [each[total] for each in measured]
+            found = fit_coefficients(rows, totals)
+            for each, row, value in zip(measured, rows, totals, strict=True):
+                forecast = found["start"] + sum(found[name] * amount for name, amount in row.items())
+                print(f"{method}, {each['graph']}: {title} {value:.4g}, ratio {forecast / value:.2f}")
+            text += f"\n[{method}.{title}]\n" + "".join(f"{name} = {value:.4g}\n" for name, value in found.items())
+    COEFFICIENTS.write_text(text)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["fit"]:
+        fit()
+    elif sys.argv[1:2] == ["measure"]:
+        measure_in_process(*sys.argv[2:])
+    else:
+        sys.exit("usage: python -m benchmarks.forecasting fit")

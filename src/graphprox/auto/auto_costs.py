@@ -1,0 +1,113 @@
+"""The work and the memory of the default method, as a function of the size of a graph.
+
+What the criterion will choose is not known before: the forecast is that of *balanced*, which computes all outputs but
+one, unless ``keep`` is given.
+"""
+
+from __future__ import annotations
+
+from graphprox.auto.criteria.base import BALANCED
+from graphprox.auto.criteria.held_out_features import CANDIDATES, MAX_SPLITS, SMALL
+from graphprox.auto.criteria.held_out_features import MAX_DIRECTIONS as HALF_DIRECTIONS
+from graphprox.auto.outputs.graph_diffusion import DISTANT_HOPS, HOPS
+from graphprox.auto.preparation import MAX_DIRECTIONS, is_dense
+from graphprox.auto.selection import EDGES, Selection
+from graphprox.auto.spreading import NUM_SIMILAR
+from graphprox.forecast.work import FLOAT, Costs, Size, Work, add_work, search_memory, search_work
+from graphprox.graph.graph import Graph
+from graphprox.graph.structural import has_informative_features
+
+OVERSAMPLING, ITERATIONS = 10, 10  # of the singular vectors: columns, and products with the matrix
+VIEW_HOPS = 5
+ROLES_CHANNELS, AMOUNT_CHANNELS = 192, 65
+SIMILAR_ENTRIES = 1.6 * NUM_SIMILAR + 1  # of each node: links are made in both directions
+RIDGE_WORK = 2_000 * 400**2 * 10.0 + 20_000 * 400 * 128 * 8.0  # of scoring one half of the features
+
+
+def auto_costs(graph: Graph, *, keep: str, n_components: int) -> Costs:
+    """Return the costs of embedding a graph by the default method.
+
+    Parameters
+    ----------
+    graph : Graph
+    keep : str
+        What is kept, or ``"auto"``.
+    n_components : int
+
+    Returns
+    -------
+    Costs
+    """
+    size, has_features = Size.of(graph), has_informative_features(graph)
+    choice = EDGES if not has_features else BALANCED if keep == "auto" else keep
+    weights = Selection(choice, {}).weights
+    channels = _count_channels(size, weights)
+    width = min(MAX_DIRECTIONS, size.nodes, size.columns)
+    parts = [_combination_work(size, channels, n_components)]
+    if has_features:
+        parts += [_svd_work(size, size.columns, size.nonzero, width), search_work("search", size.nodes, width)]
+        parts.append(_diffusion_work(size.nodes * SIMILAR_ENTRIES, width, VIEW_HOPS))
+    if "positions" in weights:
+        parts.append(_svd_work(size, size.nodes, size.entries, min(MAX_DIRECTIONS, size.nodes)))
+    hops = {"graph": HOPS, "view-graph": HOPS, "positions": HOPS, "distant": DISTANT_HOPS}
+    parts += [_diffusion_work(size.entries, width, hops[name]) for name in weights if name in hops]
+    if has_features and keep == "auto" and size.entries:
+        parts.append(_criterion_work(graph, size))
+    return Costs("auto", add_work(*parts), _memory(size, channels, n_components))
+
+
+def _count_channels(size: Size, weights: dict[str, float]) -> dict[str, int]:
+    """Return the number of columns of each output."""
+    fixed = {"roles": ROLES_CHANNELS, "amount": AMOUNT_CHANNELS, "positions": min(MAX_DIRECTIONS, size.nodes)}
+    return {name: fixed.get(name, min(MAX_DIRECTIONS, size.columns, size.nodes)) for name in weights}
+
+
+def _svd_work(size: Size, columns: int, nonzero: int, directions: int) -> dict[str, Work]:
+    """Return the work of singular vectors: products with a sparse or dense matrix, and orthogonal columns."""
+    width = directions + OVERSAMPLING
+    orthogonal = Work("products", 2.0 * ITERATIONS * (size.nodes + columns) * width**2)
+    if nonzero >= size.nodes * columns:
+        return {"svd": add_work({"": orthogonal}, {"": Work("products", 2.0 * ITERATIONS * nonzero * width)})[""]}
+    return {"svd": orthogonal, "svd_sparse": Work("passes", FLOAT * ITERATIONS * nonzero * width)}
+
+
+def _diffusion_work(entries: float, width: int, hops: int) -> dict[str, Work]:
+    return {"hops": Work("reads", FLOAT * hops * entries * width)}
+
+
+def _criterion_work(graph: Graph, size: Size) -> dict[str, Work]:
+    width = min(MAX_DIRECTIONS, size.nodes, size.columns)
+    if is_dense(graph.x):
+        return _svd_work(size, size.columns, size.nodes * size.columns, width)
+    halves = 2 * min(max(SMALL // size.nodes, 1), MAX_SPLITS)
+    width = min(HALF_DIRECTIONS, size.nodes, max(size.columns // 2, 1))
+    half = add_work(
+        *[_svd_work(size, size.columns // 2, size.nonzero // 2, width)] * 2,
+        search_work("search", size.nodes, width),
+        _diffusion_work(size.nodes * SIMILAR_ENTRIES, width, VIEW_HOPS),
+        _diffusion_work(size.entries, width, HOPS),
+        {"ridge": Work("products", RIDGE_WORK * len(CANDIDATES) * min(1.0, size.nodes / 20_000))},
+        {"rows": Work("passes", FLOAT * size.nodes * width * 10.0)},
+    )
+    return add_work(*[half] * halves)
+
+
+def _combination_work(size: Size, channels: dict[str, int], n_components: int) -> dict[str, Work]:
+    total = sum(channels.values())
+    return add_work(
+        {"combination": Work("products", 2.0 * size.nodes * total * (total + n_components))},
+        {"eigenvectors": Work("products", 10.0 * total**3)},
+        {"rows": Work("passes", FLOAT * size.nodes * total)},
+        search_work("search", size.nodes, n_components),
+        _diffusion_work(size.nodes * SIMILAR_ENTRIES, n_components, 5),
+    )
+
+
+def _memory(size: Size, channels: dict[str, int], n_components: int) -> dict[str, float]:
+    return {
+        "rows": float(FLOAT * size.nodes * (sum(channels.values()) + n_components)),
+        "entries": float(FLOAT * size.entries),
+        "features": float(FLOAT * (size.nonzero + size.columns * MAX_DIRECTIONS)),
+        "similar": float(FLOAT * size.nodes * NUM_SIMILAR),
+        "scores": search_memory(size.nodes),
+    }

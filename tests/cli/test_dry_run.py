@@ -1,0 +1,99 @@
+"""A dry run prints a forecast and writes nothing; what needs more memory than there is stops before any work."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from graphprox.cli import dry_run
+from graphprox.forecast import Forecast
+from graphprox.methods.embedder import GraphEmbedder
+
+GRAPH = "synthetic:nodes=420"
+
+
+@pytest.fixture
+def embed(run, tmp_path):
+    """Embed a graph; returns exit code, stdout and stderr."""
+    return lambda *options: run("embed", GRAPH, "--out", tmp_path / "new" / "emb.npy", *options)
+
+
+@pytest.mark.parametrize("method", ["auto", "ft-gcl"])
+def test_dry_run_prints_a_forecast_and_writes_nothing(embed, tmp_path, method):
+    code, out, err = embed("--method", method, "--model", tmp_path / "model", "--dry-run")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{GRAPH}, 420 nodes, by {method}: about ")
+    assert " of memory, on this machine; " in out
+    assert out.endswith(" are available\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_dry_run_prints_json(embed):
+    _, out, _ = embed("--dry-run", "--json")
+    printed = json.loads(out)
+    assert (printed["graph"], printed["method"], printed["nodes"]) == (GRAPH, "auto", 420)
+    assert printed["seconds"] > 0
+    assert 50 < printed["peak_memory_mb"] < printed["available_memory_mb"]
+
+
+def test_method_without_a_model_of_its_costs_says_so(embed):
+    code, out, _ = embed("--method", "dgi", "--dry-run")
+    assert (code, out) == (0, f"{GRAPH}, 420 nodes, by dgi: no forecast: dgi has no model of its costs\n")
+    assert json.loads(embed("--method", "dgi", "--dry-run", "--json")[1])["seconds"] is None
+
+
+def never_fit(self, *_):
+    raise AssertionError
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_too_little_memory_is_refused_with_what_would_fit(embed, monkeypatch, tmp_path, options):
+    monkeypatch.setattr(dry_run, "available_memory", lambda: 5_000_000_000)
+    monkeypatch.setattr(GraphEmbedder, "fit", never_fit)
+    monkeypatch.setattr(
+        "graphprox.forecast.make_forecast",
+        lambda costs, **_: Forecast(1.0, int(costs.memory["rows"] * 3000)),
+    )
+    monkeypatch.setattr(
+        "graphprox.methods.embedder.make_forecast",
+        lambda costs, **_: Forecast(1.0, int(costs.memory["rows"] * 3000)),
+    )
+    code, out, err = embed("--method", "ft-gcl", "--preset", "default", *options)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ft-gcl must not need more memory than is available; it needs about ")
+    assert " on this graph of 420 nodes, and 5.0 GB are available: use --dim 256, which needs about " in err
+    assert err.endswith(", or start all the same with --ignore-memory\n")
+    assert err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_too_little_memory_for_any_size_names_another_way(embed, monkeypatch):
+    monkeypatch.setattr(dry_run, "available_memory", lambda: 1_000_000)
+    code, _, err = embed("--dry-run")
+    assert code == 2
+    assert "use a machine with more memory, or a part of the graph" in err
+
+
+def test_memory_can_be_ignored(embed, monkeypatch):
+    monkeypatch.setattr(dry_run, "available_memory", lambda: 1_000_000)
+    assert embed("--ignore-memory")[0] == 0
+    assert embed("--ignore-memory", "--dry-run")[0] == 0
+
+
+def test_nothing_is_refused_where_memory_is_not_known(embed, monkeypatch):
+    monkeypatch.setattr(dry_run, "available_memory", lambda: None)
+    assert embed()[0] == 0
+    assert "available" not in embed("--dry-run")[1]
+
+
+def test_long_runs_are_announced_unless_quiet(embed, run, tmp_path, monkeypatch):
+    monkeypatch.setattr("graphprox.forecast.make_forecast", lambda *_, **__: Forecast(125.0, 2_000_000_000))
+    _, _, err = embed()
+    assert err == f"{GRAPH}: auto will take about 2 min 5 s and 2.0 GB of memory, on this machine\n"
+    assert run("--quiet", "embed", GRAPH, "--out", tmp_path / "emb.npy")[2] == ""
+
+
+def test_short_runs_measure_no_speeds(embed, monkeypatch):
+    monkeypatch.setattr("graphprox.forecast.machine.measure_speeds", never_fit)
+    assert embed()[0] == 0

@@ -1,0 +1,108 @@
+"""Forecasts grow with the work, count what the process uses already, and use the coefficients that were measured.
+
+Covers graphprox.forecast.machine and graphprox.forecast.work.
+Covers graphprox.auto.auto_costs and graphprox.ftgcl.training_costs.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from graphprox import DGI, FTGCL, AutoEmbedder, Graph, synthetic
+from graphprox._utils.memory import current_memory, peak_memory
+from graphprox.forecast import NOMINAL, Costs, Work, make_forecast, measure_speeds
+from graphprox.forecast.forecasts import load_coefficients
+from graphprox.forecast.work import add_work, search_work
+from graphprox.methods import METHODS
+
+
+def forecast(method, graph):
+    return make_forecast(method.costs(graph), speeds=NOMINAL, base=0)
+
+
+@pytest.fixture(scope="module")
+def graphs():
+    return [synthetic(nodes=nodes) for nodes in (700, 2800, 11_200)]
+
+
+@pytest.mark.parametrize("method", [AutoEmbedder(), AutoEmbedder(keep="features"), FTGCL(), FTGCL(encoder="gat")])
+def test_larger_graphs_take_longer_and_more_memory(method, graphs):
+    made = [forecast(method, graph) for graph in graphs]
+    assert made[0].seconds < made[1].seconds < made[2].seconds
+    assert made[0].peak_memory < made[1].peak_memory < made[2].peak_memory
+
+
+@pytest.mark.parametrize("method", [AutoEmbedder, FTGCL])
+def test_smaller_embeddings_take_less(method, graphs):
+    small, large = (forecast(method(n_components=size), graphs[2]) for size in (32, 512))
+    assert small.seconds < large.seconds
+    assert small.peak_memory < large.peak_memory
+
+
+def test_more_epochs_take_longer_and_no_more_memory(graphs):
+    few, many = (forecast(FTGCL(epochs=epochs), graphs[1]) for epochs in (10, 1000))
+    assert few.seconds < many.seconds
+    assert few.peak_memory == many.peak_memory
+
+
+@pytest.mark.parametrize("name", sorted(name for name, each in METHODS.items() if hasattr(each, "forecast")))
+def test_every_method_has_coefficients_for_its_work_or_no_forecast(name, graphs):
+    costs = METHODS[name]().costs(graphs[0])
+    if costs is not None:
+        made = make_forecast(costs, speeds=NOMINAL, base=0)
+        assert made.seconds > 0
+        assert made.peak_memory > 0
+
+
+def test_method_without_a_model_has_no_forecast(graphs):
+    assert DGI().forecast(graphs[0]) is None
+
+
+def test_graph_without_features_is_forecast():
+    rng = np.random.default_rng(0)
+    graph = Graph(np.ones((500, 1)), rng.integers(0, 500, (2, 2000)))
+    assert AutoEmbedder().forecast(graph).seconds > 0
+
+
+@pytest.mark.parametrize("keep", ["features", "both", "balanced", "graph"])
+def test_every_choice_is_forecast(keep, graphs):
+    assert forecast(AutoEmbedder(keep=keep), graphs[0]).seconds > 0
+
+
+def test_forecast_counts_what_the_process_uses_already():
+    costs = Costs("auto", {}, {})
+    assert make_forecast(costs).peak_memory >= max(current_memory(), peak_memory())
+
+
+def test_forecast_does_not_change_the_method(graphs):
+    method = AutoEmbedder(n_components=8)
+    method.forecast(graphs[0])
+    assert not hasattr(method, "n_features_in_")
+    assert (method.fit_transform(graphs[0]) == AutoEmbedder(n_components=8).fit_transform(graphs[0])).all()
+
+
+def test_speeds_are_measured_in_a_moment():
+    start = time.perf_counter()
+    speeds = measure_speeds()
+    assert time.perf_counter() - start < 2
+    assert 1e8 < speeds.products < 1e14
+    assert all(1e7 < each < 1e13 for each in (speeds.reads, speeds.passes, speeds.loops))
+
+
+def test_large_searches_are_approximate():
+    assert "s_descent" in search_work("s", 10**6, 100)
+    assert set(search_work("s", 10**4, 100, lists=1.0)) == {"s_products", "s_scores", "s_lists"}
+
+
+def test_works_of_one_name_are_added():
+    total = add_work({"a": Work("reads", 1.0)}, {"a": Work("reads", 2.0), "b": Work("loops", 1.0)})
+    assert total == {"a": Work("reads", 3.0), "b": Work("loops", 1.0)}
+
+
+def test_coefficients_are_not_negative():
+    for tables in load_coefficients().values():
+        for table in tables.values():
+            assert all(value >= 0 for value in table.values())
