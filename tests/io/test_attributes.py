@@ -229,3 +229,8 @@ def test_labels_with_several_columns_are_rejected(write):
 def test_an_unknown_ending_is_rejected(write, read):
     with pytest.raises(ReadError, match=r"must be one of \.csv, .* got 'x\.xlsx'"):
         read(write("x.xlsx", "a"))
+
+
+def test_labels_are_integers_of_64_bits(edges, write):
+    with pytest.raises(ReadError, match=r"labels must be integers less than 2\^63; .* has 1e\+30"):
+        read_graph(edges, labels=write("y.svmlight", "1 1:1\n1e30 1:2\n2 1:1\n1 1:1\n"))

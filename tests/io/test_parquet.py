@@ -144,3 +144,11 @@ def test_invalid_utf8_is_rejected(tmp_path):
     pa.parquet.write_table(pa.table({"a": broken, "b": ["x", "y"]}), tmp_path / "e.parquet")
     with pytest.raises(ReadError, match="UTF8"):
         read_graph(tmp_path / "e.parquet")
+
+
+def test_names_of_columns_that_are_not_utf8_are_rejected(tmp_path):
+    path = tmp_path / "g.parquet"
+    pa.parquet.write_table(pa.table({"a": [0], "targe": [1]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"targe", b"targ\xea"))
+    with pytest.raises(ReadError, match="must be a valid Parquet file"):
+        read_graph(path)

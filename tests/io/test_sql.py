@@ -215,3 +215,15 @@ def test_queries_of_sqlite_read_alone(sqlite, query, words):
     with pytest.raises(GraphproxError, match=words):
         run_query(query, sqlite)
     assert sqlite.read_bytes() == before
+
+
+def test_a_query_must_be_text(database):
+    with pytest.raises(GraphproxError, match="must be valid text"):
+        run_query("SELECT '\ud800'", database)
+
+
+@pytest.mark.usefixtures("without_extension")
+def test_names_of_a_damaged_sqlite_file_are_rejected(sqlite):
+    sqlite.write_bytes(sqlite.read_bytes().replace(b"followsfollowsCREATE", b"foll\xf2wsfollowsCREATX"))
+    with pytest.raises(GraphproxError, match="must be an intact SQLite database"):
+        run_query("SELECT a, b FROM follows", sqlite)

@@ -121,3 +121,16 @@ def test_queries_and_files_are_not_mixed(graph, options, words):
 def test_a_file_named_as_a_query_is_read():
     FOLLOWS.to_csv("select from follows.csv", index=False)
     assert graphprox.load("select from follows.csv").graph.num_edges == 4
+
+
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP"])
+def test_dates_need_not_be_those_of_python(kind):
+    users = f"SELECT * FROM (VALUES (1, {kind} 'infinity'), (2, {kind} '2024-01-01')) AS users(id, until)"
+    found = read_sql("SELECT 1 AS source, 2 AS target", labels=users, label="until")
+    assert found.num_classes == 2
+
+
+def test_dates_that_are_no_number_of_microseconds_are_rejected():
+    users = "SELECT * FROM (VALUES (1, DATE 'infinity'), (2, DATE '2024-01-01')) AS users(id, until)"
+    with pytest.raises(GraphproxError, match="'until' must contain dates before the year"):
+        read_sql("SELECT 1 AS source, 2 AS target", features=users)

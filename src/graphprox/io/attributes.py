@@ -322,6 +322,8 @@ def to_strings(path: Path, labels: NDArray[Any]) -> pa.Array:
     if labels.dtype.kind == "f":
         if not (np.isfinite(labels).all() and (labels == np.floor(labels)).all()):
             raise ReadError(f"labels must be integers or names; {path} contains fractions or NaN")
+        if (np.abs(labels) >= 2**63).any():
+            raise ReadError(f"labels must be integers less than 2^63; {path} has {labels[np.abs(labels).argmax()]:g}")
         labels = labels.astype(np.int64)
     return _to_text(path, labels)
 

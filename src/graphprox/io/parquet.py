@@ -36,6 +36,7 @@ def read_parquet(path: Path, *, names: Sequence[str] | None = None) -> pa.Table:
     try:
         check_parquet_sizes(path)
         table = pa.parquet.read_table(path, columns=names)
+        _ = table.column_names  # which raises an error if a name is not valid text
         return table if names is None else table.select(names)
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise ReadError(f"{path} must be a valid Parquet file, as its name indicates: {reason(error)}") from None

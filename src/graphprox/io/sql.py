@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphprox.errors import ParameterError, ReadError
-from graphprox.io.files import check_readable
+from graphprox.io.files import check_readable, reason
 from graphprox.io.sqlite import is_sqlite, query_sqlite
 
 if TYPE_CHECKING:
@@ -81,6 +81,10 @@ def run_query(query: str, database: str | Path | None = None) -> pa.Table:
     [{'a': 1, 'b': 'x'}]
     """
     path = None if database is None else check_readable(Path(database))
+    try:
+        query.encode()
+    except UnicodeError as error:
+        raise ReadError(f"the query must be valid text: {reason(error)}") from None
     with open_database(path) as connection:
         if connection is None:
             assert path is not None  # noqa: S101 - an SQLite file

@@ -65,6 +65,8 @@ def query_sqlite(query: str, path: Path) -> pa.Table:
                     block.extend(column)
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise ReadError(f"the query must be valid SQL of SQLite: {reason(error)}") from None
+    except UnicodeError as error:  # of names in a damaged file
+        raise ReadError(f"{path} must be an intact SQLite database: {reason(error)}") from None
     return pa.table([_to_column(name, block, path) for name, block in zip(names, blocks, strict=True)], names=names)
 
 

@@ -164,12 +164,20 @@ def table_from_arrow(
     positions: Sequence[int] = range(len(names))
     if choose is not None:
         head = [decode(name, column) for column in table.slice(0, _SAMPLED_ROWS).columns]
-        rows = [*zip(*(map(str, column.to_pylist()) for column in head), strict=True)]
+        rows = [*zip(*map(_to_cells, head), strict=True)]
         positions = choose(Columns(name, names, len(names), rows))
     columns, names = cast_columns(name, table.select(positions), ids=ids, values=values)
     found = Table(name, columns, names, positions=tuple(positions) if len(positions) == len(columns) else None)
     _check_ids_present(found, ids)
     return found
+
+
+def _to_cells(column: pa.Array) -> list[str]:
+    """Return the values of a column as text, to see which columns are ids."""
+    try:
+        return [str(value) for value in column.to_pylist()]
+    except (OverflowError, ValueError, LookupError):  # a date after the year 9999, or of an unknown time zone
+        return [str(column.type)] * len(column)
 
 
 def _read_text(path: Path, layout: Layout, ids: int, values: pa.DataType | None, choose: Choose | None) -> Table:

@@ -142,7 +142,11 @@ def _to_days(name: str, column: pa.Array, form: str) -> NDArray[np.float64]:
         column = parsed
     elif not (pa.types.is_temporal(column.type) or pa.types.is_null(column.type)):
         raise GraphError(f"column {name!r} must contain dates; it contains {column.type}")
-    stamps = column.cast(pa.timestamp("us"), safe=False)
+    is_finer = pa.types.is_timestamp(column.type) and column.type.unit == "ns"
+    try:
+        stamps = column.cast(pa.timestamp("us"), safe=not is_finer)
+    except pa.ArrowInvalid:
+        raise GraphError(f"column {name!r} must contain dates before the year 200,000; it has later ones") from None
     micros = stamps.cast(pa.int64())
     days: NDArray[np.float64] = micros.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / _DAY
     return days
