@@ -224,6 +224,6 @@ def test_a_query_must_be_text(database):
 
 @pytest.mark.usefixtures("without_extension")
 def test_names_of_a_damaged_sqlite_file_are_rejected(sqlite):
-    sqlite.write_bytes(sqlite.read_bytes().replace(b"followsfollowsCREATE", b"foll\xf2wsfollowsCREATX"))
+    sqlite.write_bytes(sqlite.read_bytes().replace(b"(a, b", b"(\xf2, \xf2"))
     with pytest.raises(GraphproxError, match="must be an intact SQLite database"):
         run_query("SELECT a, b FROM follows", sqlite)
