@@ -184,6 +184,12 @@ def test_pyg_data_is_read(tmp_path, read_edge_set, name, as_dict, zipped):
     assert graph.y.tolist() == Y.tolist()
 
 
+def test_reading_pyg_data_keeps_what_pyg_has_registered_as_safe(tmp_path):
+    before = set(torch.serialization.get_safe_globals())
+    read_graph(save_torch(tmp_path / "g.pt", data()))
+    assert set(torch.serialization.get_safe_globals()) == before
+
+
 @pytest.mark.parametrize("layout", ["to_sparse_coo", "to_sparse_csr", "to_sparse_csc"])
 @pytest.mark.filterwarnings("ignore:Sparse CS. tensor support")
 def test_sparse_features_of_pyg_data_stay_sparse(tmp_path, layout):

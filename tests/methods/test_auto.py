@@ -67,7 +67,7 @@ def test_what_is_kept_classifies_best_in_both_graphs():
     for each in (graph, rewire(graph, seed=3)):
         accuracy = {
             keep: evaluation.classify(
-                each, AutoEmbedder(n_components=32, keep=keep).fit_transform(each), n_splits=3
+                each, AutoEmbedder(n_components=32, keep=keep).fit_transform(each), n_splits=20
             ).mean
             for keep in ("auto", "graph", "features", "both")
         }

@@ -138,7 +138,8 @@ def _free_in_group(folder: Path) -> int | None:
 
 # -- running out ----------------------------------------------------------------------------------------------------
 
-# What libraries say in an error that is no MemoryError: torch, the loader of shared libraries, threads.
+# What libraries say in an error that is no MemoryError: torch, the loader of shared libraries, threads, and Python
+# itself where an import cannot allocate.
 _OUT_OF_MEMORY = (
     "can't allocate memory",
     "cannot allocate memory",
@@ -147,6 +148,7 @@ _OUT_OF_MEMORY = (
     "failed to map segment",
     "can't start new thread",
     "std::bad_alloc",
+    "returned null without setting an exception",
 )
 
 
@@ -172,7 +174,9 @@ def is_out_of_memory(error: BaseException | None) -> bool:
         if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
             return True
         message = str(error).lower()
-        if isinstance(error, RuntimeError | ImportError) and any(each in message for each in _OUT_OF_MEMORY):
+        if isinstance(error, RuntimeError | ImportError | SystemError) and any(
+            each in message for each in _OUT_OF_MEMORY
+        ):
             return True
         error = error.__cause__ or error.__context__
     return False

@@ -182,8 +182,10 @@ def read_torch(path: Path, *, directed: bool | None) -> Graph:
 
     path = check_readable(path)
     plain = [Data, HeteroData, DataEdgeAttr, DataTensorAttr, BaseStorage, EdgeStorage, GlobalStorage, NodeStorage]
+    # On exit, torch would also forget those that PyG itself has registered, by which its loaders read their own files.
+    added = [each for each in plain if each not in torch.serialization.get_safe_globals()]
     try:
-        with torch.serialization.safe_globals(plain), warnings.catch_warnings(action="ignore", category=UserWarning):
+        with torch.serialization.safe_globals(added), warnings.catch_warnings(action="ignore", category=UserWarning):
             loaded = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch may raise anything for a damaged file
         if isinstance(error, pickle.UnpicklingError) and "GLOBAL" in str(error):
