@@ -516,3 +516,13 @@ def test_an_older_folder_transforms_only_graphs_with_as_many_features(tmp_path):
     assert loaded.transform(graph).shape == (1200, 8)
     with pytest.raises(ParameterError, match="features that FT-GCL was fitted on"):
         loaded.transform(grown)
+
+
+def test_embed_after_leaves_a_fitted_estimator_as_it_is():
+    graph = synthetic(nodes=140)
+    table = np.column_stack([graph.x, np.random.default_rng(0).normal(50_000, 9_000, graph.num_nodes)])
+    other = graph.with_features(1000 * table + 7)
+    embedder = FTGCL(n_components=8, epochs=2, k_max=3, cache=False).fit(graph.with_features(table))
+    before = embedder.transform(graph.with_features(table))
+    assert len(list(embedder.embed_after(other, [1]))) == 1
+    np.testing.assert_array_equal(embedder.transform(graph.with_features(table)), before)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from graphprox._utils.arrays import FloatArray
@@ -363,7 +364,8 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
         """
         method = self.resolve_preset(graph)
         method.check_parameters()
-        unlabeled = self._check_graph(graph, fitting=True).without_labels()
+        # Features are prepared by a clone: what this estimator was fitted on, if it was, stays as it is.
+        unlabeled = clone(self)._check_graph(graph, fitting=True).without_labels()
         recipe = method.recipe().merged({"random_state": check_seed(self.random_state)})
         rankings = rank_views(unlabeled, recipe, cache=self.cache)
         yield from train_with_snapshots(unlabeled, rankings, recipe, epochs, device=select_device(self.device))
