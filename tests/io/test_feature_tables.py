@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from graphprox import GraphError, IgnoredInputWarning, ReadError, read_graph
-from graphprox.preprocessing import TableEncoder
+from graphprox import AssumedInputWarning, Graph, GraphError, IgnoredInputWarning, ReadError, read_graph
+from graphprox.preprocessing import Preprocessor, TableEncoder
 
 EDGES = "source,target\nann,bob\nbob,cy\ncy,dan\n"
 PEOPLE = """id,age,city,member,joined
@@ -127,3 +127,91 @@ def test_rows_of_features_are_joined_with_the_nodes_of_a_complete_graph(write, t
     graph = read_graph(tmp_path / "g.npz", features=path)
     assert graph.x.tolist() == [[1, 0], [1, 0], [0, 1]]
     assert graph.table.columns.column("color").to_pylist() == ["blue", "blue", "red"]
+
+
+# -- kinds of columns ------------------------------------------------------------------------------------------------
+
+FOUR = ["ann", "bob", "cy", "dan"]
+
+
+def read_frame(edges, frame):
+    pairs = pd.read_csv(edges)
+    return Graph.from_frames(pairs, frame)
+
+
+@pytest.mark.parametrize("reader", ["parquet", "frame"])
+def test_categories_stay_categories_even_if_they_are_numbers(edges, tmp_path, reader):
+    frame = pd.DataFrame(
+        {"id": FOUR, "plan": pd.Categorical([1, 2, 1, 3]), "team": pd.Categorical(["1", "2", "2", "1"])}
+    )
+    frame.to_parquet(tmp_path / "x.parquet")
+    graph = read_graph(edges, features=tmp_path / "x.parquet") if reader == "parquet" else read_frame(edges, frame)
+    assert graph.feature_names == ("plan=1", "plan=2", "plan=3", "team=1", "team=2")
+
+
+def test_a_weight_stored_as_a_category_is_a_number():
+    edges = pd.DataFrame({"source": [0, 1], "target": [1, 2], "weight": pd.Categorical([2, 3])})
+    users = pd.DataFrame({"id": [0, 1, 2], "age": [30, 40, 51]})
+    assert sorted(set(Graph.from_frames(edges, users).edge_weight.tolist())) == [2, 3]
+
+
+def test_lists_of_numbers_may_stand_beside_other_kinds(edges):
+    frame = pd.DataFrame({"id": FOUR, "vector": [[1.0, 2], [3, 4], [5, 6], [7, 8]], "city": ["x", "y", "x", "y"]})
+    assert read_frame(edges, frame).feature_names == ("vector[0]", "vector[1]", "city=x", "city=y")
+
+
+def test_booleans_are_the_same_in_text_parquet_and_frames(edges, write, tmp_path):
+    frame = pd.DataFrame({"id": FOUR, "age": [30, 40, 50, 61], "member": [True, False, False, True]})
+    frame.to_parquet(tmp_path / "x.parquet")
+    text = read_graph(edges, features=write("x.csv", frame.to_csv(index=False)))
+    stored = read_graph(edges, features=tmp_path / "x.parquet")
+    fitted = Preprocessor.fit(stored)
+    expected = fitted.transform(stored)
+    assert expected.x[:, 1].tolist() == [1, 0, 0, 1]
+    for graph in (text, read_frame(edges, frame)):
+        assert graph.table.encoder == stored.table.encoder
+        assert np.array_equal(fitted.transform(graph).x, expected.x)
+
+
+# -- missing cells and scales ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["words", "components", "table"])
+@pytest.mark.parametrize("missing", ["cell", "row"])
+def test_one_missing_cell_or_row_does_not_change_the_scaling(kind, missing):
+    generator = np.random.default_rng(0)
+    x = {
+        "words": (generator.random((40, 6)) < 0.3).astype(float),
+        "components": generator.normal(size=(40, 6)) / np.arange(1, 7) ** 2,
+        "table": generator.normal([40, 50_000, 0.5, 3, 3, 3], [10, 9_000, 0.1, 1, 1, 1], size=(40, 6)),
+    }[kind]
+    frame = pd.DataFrame(x, columns=list("abcdef")).rename_axis("id").reset_index()
+    pairs = pd.DataFrame({"source": range(40), "target": np.roll(np.arange(40), 1)})
+    graph = Graph.from_frames(pairs, frame)
+    if missing == "cell":
+        frame.loc[39, "a"] = None
+        other = Graph.from_frames(pairs, frame)
+    else:
+        with pytest.warns(AssumedInputWarning, match="no row"):
+            other = Graph.from_frames(pairs, frame[:39])
+    assert other.num_features == graph.num_features + 1
+    expected, found = Preprocessor.fit(graph).scaling, Preprocessor.fit(other).scaling
+    assert (expected is None) == (found is None) == (kind != "table")
+    if found is not None:
+        quantities = [i for i, name in enumerate(other.feature_names) if "missing" not in name]
+        assert np.allclose(found.factors[quantities], expected.factors, rtol=0.05)
+        assert found.factors[~other.table.encoder.is_quantity].tolist() == [1]
+
+
+def test_a_node_without_a_row_has_one_mark_which_a_model_keeps(edges, write):
+    people = write("x.csv", "id,age,city\nann,30,Rome\nbob,,Oslo\ncy,50,Rome\n")
+    with pytest.warns(AssumedInputWarning, match="1 node has no row"):
+        graph = read_graph(edges, features=people)
+    assert graph.feature_names == ("age", "age is missing", "city=Oslo", "city=Rome", "row is missing")
+    assert graph.x[:, [1, 4]].tolist() == [[0, 0], [1, 0], [0, 0], [1, 1]]
+    fitted = Preprocessor.fit(graph)
+    stored = Preprocessor.from_dict(fitted.to_dict(), num_features=5)
+    complete = read_graph(
+        edges, features=write("y.csv", "id,age,city\nann,30,Rome\nbob,1,Oslo\ncy,5,Rome\ndan,2,Rome\n")
+    )
+    assert stored.encode(complete).x[:, 4].tolist() == [0, 0, 0, 0]

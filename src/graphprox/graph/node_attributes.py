@@ -91,9 +91,11 @@ def _to_columns(name: str, values: Sequence[Any]) -> dict[str, pa.Array] | None:
     kinds = {_find_kind(value) for value in values if value is not None}
     if not kinds:
         return {}
-    if kinds == {"number"}:
+    if kinds == {"boolean"}:
+        return {name: pa.array(values, pa.bool_())}
+    if kinds <= {"number", "boolean"}:
         return {name: pa.array([None if each is None else float(each) for each in values], pa.float64())}
-    if kinds <= {"text", "number"}:
+    if kinds <= {"text", "number", "boolean"}:
         return {name: pa.array([None if each is None else str(each) for each in values], pa.string())}
     if kinds == {"date"}:
         return {name: pa.array([None if each is None else _to_time(each) for each in values], pa.timestamp("us"))}
@@ -101,7 +103,9 @@ def _to_columns(name: str, values: Sequence[Any]) -> dict[str, pa.Array] | None:
 
 
 def _find_kind(value: Any) -> str:
-    if isinstance(value, bool | int | float):
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
         return "number"
     if isinstance(value, str):
         return "text"
@@ -134,7 +138,8 @@ def _spread_vectors(name: str, values: Sequence[Any]) -> dict[str, pa.Array]:
     rows[~missing] = vectors
     rows[missing] = np.mean(vectors, axis=0)
     columns = {f"{name}[{i}]": pa.array(column) for i, column in enumerate(rows.T)}
-    return {**columns, f"{name} is missing": pa.array(missing)} if missing.any() else columns
+    # The mark is a number: its column is one of a matrix.
+    return {**columns, f"{name} is missing": pa.array(missing.astype(np.float64))} if missing.any() else columns
 
 
 def report_edges(graph: nx.Graph[Any], weight: str) -> None:

@@ -56,8 +56,8 @@ def cast_columns(
     ids : int
         Number of id columns, which come first.
     values : pyarrow.DataType or None
-        Type of the other columns; as stored if None. If they are numbers, a column of lists becomes one column per
-        position.
+        Type of the other columns; as stored if None. A column of lists becomes one column per position, unless the
+        values are strings. Columns of features that are stored as categories stay that.
 
     Returns
     -------
@@ -66,8 +66,13 @@ def cast_columns(
     names : tuple of str
         Their names.
     """
+    # The third column of edges is a weight, whatever it is stored as.
+    has_features = ids < 2 and (values is None or pa.types.is_floating(values))
+    categories = _find_categories(table)[ids:] if has_features else []
     columns, names = [decode(path, column) for column in table.columns], table.column_names
-    if values is not None and pa.types.is_floating(values):
+    for i, is_category in enumerate(categories, start=ids):
+        columns[i] = columns[i].dictionary_encode() if is_category else columns[i]
+    if has_features:
         names, columns = _spread_lists(path, names, columns)
     for i, name in enumerate(names):
         if i < ids:
@@ -77,6 +82,17 @@ def cast_columns(
     if len({column.type for column in columns[:ids]}) > 1:
         columns[:ids] = [column.cast(pa.string()) for column in columns[:ids]]
     return tuple(columns), tuple(names)
+
+
+def _find_categories(table: pa.Table) -> list[bool]:
+    """Return whether each column has categories: as a dictionary, or, of numbers in Parquet, as pandas has noted."""
+    stored = _read_metadata(table).get("columns", [])
+    noted = {
+        each.get("field_name")
+        for each in (stored if isinstance(stored, list) else [])
+        if isinstance(each, dict) and each.get("pandas_type") == "categorical"
+    }
+    return [pa.types.is_dictionary(each.type) or each.name in noted for each in table.schema]
 
 
 def _spread_lists(
@@ -133,6 +149,8 @@ def _cast_ids(path: Path | str, name: str, column: pa.Array) -> pa.Array:
 
 
 def _cast(path: Path | str, name: str, column: pa.Array, wanted: pa.DataType) -> pa.Array:
+    if pa.types.is_floating(wanted) and (pa.types.is_boolean(column.type) or pa.types.is_dictionary(column.type)):
+        raise ReadError(f"column {name!r} of {path} must contain numbers; it contains {column.type}")
     try:
         # A large integer may be rounded, as in text.
         return column.cast(wanted, safe=not pa.types.is_floating(wanted))

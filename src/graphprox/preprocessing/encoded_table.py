@@ -91,12 +91,13 @@ def _to_numbers(table: pa.Table) -> EncodedTable | None:
     from graphprox.preprocessing.table_cells import is_number, to_array
     from graphprox.preprocessing.table_encoder import to_features
 
-    if not table.num_columns or any(not is_number(each.type) or each.null_count for each in table.columns):
+    if not table.num_columns or any(
+        not is_number(each.type) or pa.types.is_boolean(each.type) or each.null_count for each in table.columns
+    ):
         return None
     x = np.empty((table.num_rows, table.num_columns), np.float32)
     for i, column in enumerate(table.columns):
-        numbers = column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column
-        x[:, i] = to_array(numbers).cast(pa.float32(), safe=False).to_numpy(zero_copy_only=False)
+        x[:, i] = to_array(column).cast(pa.float32(), safe=False).to_numpy(zero_copy_only=False)
     if x.size and np.isnan(x.min()):
         return None
     names = tuple(table.column_names)

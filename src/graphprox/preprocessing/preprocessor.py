@@ -55,16 +55,19 @@ class Preprocessor:
         Preprocessor
         """
         encoder = is_quantity = None
+        is_mixed = False
         if graph.table is not None and graph.table.encoder is not None:
             encoder = graph.table.encoder
-            is_quantity = encoder.is_quantity
+            is_quantity, is_mixed = encoder.is_quantity, encoder.is_mixed
         elif graph.feature_names is not None:
             from graphprox.preprocessing.table_encoder import TableEncoder
 
             means = np.asarray(graph.x.mean(axis=0, dtype=np.float64)).ravel()
             encoder = TableEncoder.of_numbers(graph.feature_names, means)
         has_names = graph.feature_names is not None
-        scaling = Scaling.fit(graph.x, how=scale, is_quantity=is_quantity, keeps_zero_rows=not has_names)
+        scaling = Scaling.fit(
+            graph.x, how=scale, is_quantity=is_quantity, is_mixed=is_mixed, keeps_zero_rows=not has_names
+        )
         return cls(encoder, scaling, scale)
 
     def transform(self, graph: Graph) -> Graph:

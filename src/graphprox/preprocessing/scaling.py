@@ -56,6 +56,7 @@ class Scaling:
         *,
         how: ScaleName = "auto",
         is_quantity: NDArray[np.bool_] | None = None,
+        is_mixed: bool = True,
         keeps_zero_rows: bool = True,
     ) -> Scaling | None:
         """Find out how columns are made comparable.
@@ -67,6 +68,9 @@ class Scaling:
             ``"standard"`` gives all columns the mean 0 and the deviation 1, ``"auto"`` those that need it.
         is_quantity : ndarray of shape (num_features,), optional
             Which columns measure something in a unit of its own, where that is known.
+        is_mixed : bool, default=True
+            Whether the others are of another kind, rather than marks of missing numbers, beside which the numbers are
+            judged as those of a matrix.
         keeps_zero_rows : bool, default=True
 
         Returns
@@ -74,7 +78,7 @@ class Scaling:
         Scaling or None
             None if the features are used as they are.
         """
-        chosen = _choose_columns(x, how, is_quantity)
+        chosen = _choose_columns(x, how, is_quantity, is_mixed=is_mixed)
         if not chosen.any():
             return None
         mean, deviation = column_moments(x)
@@ -223,7 +227,9 @@ def _blocks(x: Features) -> Iterator[NDArray[np.float64]]:
         yield np.asarray(block if isinstance(block, np.ndarray) else block.toarray(), dtype=np.float64)
 
 
-def _choose_columns(x: Features, how: ScaleName, is_quantity: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+def _choose_columns(
+    x: Features, how: ScaleName, is_quantity: NDArray[np.bool_] | None, *, is_mixed: bool
+) -> NDArray[np.bool_]:
     every = np.ones(x.shape[1], bool)
     if how == "none":
         return ~every
@@ -232,7 +238,7 @@ def _choose_columns(x: Features, how: ScaleName, is_quantity: NDArray[np.bool_] 
     if is_quantity is None:
         return every if is_table(x) else ~every
     # Many columns of numbers beside other kinds may be counts or vectors, which are recognized as those of a matrix.
-    is_judged = is_quantity.sum() > MAX_TABLE
+    is_judged = not is_mixed or is_quantity.sum() > MAX_TABLE
     return is_quantity & (not is_judged or is_table(_dense_columns(x, is_quantity)))
 
 

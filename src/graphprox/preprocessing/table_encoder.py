@@ -22,6 +22,7 @@ from graphprox.preprocessing.columns.number import NumberColumn
 from graphprox.preprocessing.table_cells import to_array
 
 MAX_SPARSE_DENSITY = 0.1  # a table with fewer nonzeros becomes a sparse matrix
+MISSING_ROW = "row is missing"
 _NUM_NAMES = 5  # names of columns in a message
 
 
@@ -34,6 +35,8 @@ class TableEncoder(BaseModel):
         What was found in each column; ``NumberColumn``, ``BooleanColumn``, ``CategoryColumn`` or ``DateColumn``.
     ignored : tuple of str
         Names of columns that say nothing about a node.
+    has_missing_rows : bool
+        Whether some rows had no cells at all, which then share a column of zeros and ones.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class TableEncoder(BaseModel):
 
     columns: tuple[AnyColumn, ...]
     ignored: tuple[str, ...] = ()
+    has_missing_rows: bool = False
 
     @classmethod
     def fit(cls, table: pa.Table) -> Self:
@@ -85,7 +89,17 @@ class TableEncoder(BaseModel):
         for why in dict.fromkeys(ignored.values()):
             names = [name for name, each in ignored.items() if each == why]
             _warn(f"{_list_columns(names)} {'has' if len(names) == 1 else 'have'} {why}; {_ignored(names)}")
-        return cls(columns=columns, ignored=tuple(ignored))
+        missing = _find_missing_rows(table, columns) if len(columns) > 1 else np.zeros(0, bool)
+        if not missing.any():
+            return cls(columns=columns, ignored=tuple(ignored))
+        present = table.filter(pa.array(~missing))
+        marked = tuple(
+            each.model_copy(
+                update={"has_missing": each.has_missing and bool(_find_missing_rows(present, [each]).any())}
+            )
+            for each in columns
+        )
+        return cls(columns=marked, ignored=tuple(ignored), has_missing_rows=True)
 
     @classmethod
     def of_numbers(cls, names: Sequence[str], means: NDArray[Any]) -> Self:
@@ -108,17 +122,24 @@ class TableEncoder(BaseModel):
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the columns of numbers, such as ``age``, ``age is missing`` and ``city=Paris``."""
-        return tuple(name for each in self.columns for name in each.feature_names)
+        names = tuple(name for each in self.columns for name in each.feature_names)
+        return (*names, MISSING_ROW) if self.has_missing_rows else names
 
     @property
     def has_numbers_only(self) -> bool:
         """Whether all columns are numbers, and none of them was missing."""
-        return all(isinstance(each, NumberColumn) and not each.has_missing for each in self.columns)
+        return not (self.is_mixed or self.has_missing_rows or any(each.has_missing for each in self.columns))
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some columns are not numbers."""
+        return not all(isinstance(each, NumberColumn) for each in self.columns)
 
     @property
     def is_quantity(self) -> NDArray[np.bool_]:
         """Whether each column of numbers measures something in a unit of its own, as ages and dates do."""
-        return np.array([flag for each in self.columns for flag in each.is_quantity], dtype=bool)
+        flags = [flag for each in self.columns for flag in each.is_quantity]
+        return np.array([*flags, False] if self.has_missing_rows else flags, dtype=bool)
 
     def transform(self, table: pa.Table) -> Features:
         """Return the rows of a table as numbers.
@@ -153,6 +174,8 @@ class TableEncoder(BaseModel):
             start = stop
             if found := each.find_unseen(column):
                 unseen[each.name] = found
+        if self.has_missing_rows:
+            x[:, start] = _find_missing_rows(table, self.columns)
         if unseen:
             listed = "; ".join(f"{name!r} has {', '.join(map(repr, found))}" for name, found in unseen.items())
             _warn(f"categories must be those of the fitted table; {listed}: new ones count as none of the known ones")
@@ -235,6 +258,16 @@ class TableEncoder(BaseModel):
             first = error.errors()[0]
             raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
         return found
+
+
+def _find_missing_rows(table: pa.Table, columns: Sequence[AnyColumn]) -> NDArray[np.bool_]:
+    """Return which rows have no cell in any of the columns."""
+    missing = np.ones(table.num_rows, bool)
+    for each in columns:
+        missing &= each.find_missing(to_array(table.column(each.name)))
+        if not missing.any():
+            break
+    return missing
 
 
 def to_features(x: FloatArray) -> Features:
