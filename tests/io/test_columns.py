@@ -1,6 +1,6 @@
 """Columns are chosen by what the user names, by their names, and by position, in text and in Parquet.
 
-Covers graphprox.io.column_names.
+Covers graphprox._utils.column_names, graphprox.io.edge_columns and graphprox.io.node_columns.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from graphprox import (
     load,
     read_graph,
 )
-from graphprox.io.column_names import find_ends, is_entity_id, is_label, is_node_id
+from graphprox._utils.column_names import find_ends, is_entity_id, is_label, is_node_id
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphprox.StructuralFeaturesWarning")
 

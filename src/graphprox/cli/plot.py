@@ -32,8 +32,9 @@ from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError, ReadError, StructuralFeaturesWarning
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
 from graphprox.io.attributes import read_labels
-from graphprox.io.columns import ColumnNames, choose_feature_columns
+from graphprox.io.columns import ColumnNames
 from graphprox.io.files import ending
+from graphprox.io.node_columns import choose_feature_columns
 from graphprox.io.sql import run_query
 from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table, table_from_arrow
 

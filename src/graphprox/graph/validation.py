@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from graphprox._utils.arrays import MatrixLike, SparseLike
+from graphprox._utils.column_names import find_ends
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import GraphError, GraphproxWarning
 from graphprox.graph.conversion import to_numpy
@@ -124,8 +125,6 @@ def _reject_frame(obj: Any) -> None:
     is_table = hasattr(obj, "column_names") and hasattr(obj, "schema")  # of pyarrow; DataFrames have columns
     if not (is_table or (hasattr(obj, "columns") and hasattr(obj, "dtypes"))):
         return
-    from graphprox.io.column_names import find_ends
-
     names = [str(name) for name in (obj.column_names if is_table else obj.columns)]
     is_numeric = np.asarray(obj.slice(0, 100) if is_table else obj.head(100)).dtype.kind in "biuf"
     if not is_numeric or find_ends(names) is not None:

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from graphprox._utils.column_names import are_different_kinds
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import AssumedInputWarning, ReadError
-from graphprox.io.column_names import are_different_kinds
-from graphprox.io.columns import NO_NAMES, ColumnNames, choose_edge_columns
+from graphprox.io.columns import NO_NAMES, ColumnNames
+from graphprox.io.edge_columns import choose_edge_columns
 from graphprox.io.tables import Table, check_numeric, read_table
 
 

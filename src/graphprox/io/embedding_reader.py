@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from graphprox._utils.arrays import NodeIds
+from graphprox._utils.column_names import are_id_names
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError, ReadError
-from graphprox.io.column_names import are_id_names
 from graphprox.io.files import check_readable, ending
 from graphprox.io.headers import NUMBER
 from graphprox.io.ids import to_node_ids

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-from graphprox.io.column_names import are_id_names, find_ends, is_entity, is_entity_id, is_label
+from graphprox._utils.column_names import are_id_names, find_ends, is_entity, is_entity_id, is_label
 
 NUMBER = r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|(?i:nan|inf(inity)?))"
 

@@ -12,9 +12,10 @@ import scipy.sparse as sp
 
 from graphprox._utils.arrays import IntArray, NodeIds
 from graphprox.errors import ParameterError, ReadError
-from graphprox.io.columns import ColumnName, ColumnNames, choose_label_columns
+from graphprox.io.columns import ColumnName, ColumnNames
 from graphprox.io.files import ending
 from graphprox.io.ids import positions
+from graphprox.io.node_columns import choose_label_columns
 from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, read_table
 
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
+from graphprox._utils.column_names import are_id_names, find_ends, is_entity, is_entity_id, is_node_id, is_unnamed
 from graphprox.errors import ReadError
-from graphprox.io.column_names import are_id_names, find_ends, is_entity, is_entity_id, is_node_id, is_unnamed
 from graphprox.io.files import reason
 from graphprox.io.list_columns import is_list, stack_lists
 from graphprox.io.parquet_sizes import check_parquet_sizes

@@ -1,0 +1,103 @@
+"""Choice of the columns of a table of edges: by what the user named, by their names, or by their position."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from graphprox._utils.column_names import find_ends, is_entity, is_node_id, is_weight
+from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
+from graphprox.io.columns import ColumnNames, Columns, name_columns, warn
+from graphprox.io.headers import NUMBER_CELL
+
+
+def choose_edge_columns(columns: Columns, names: ColumnNames) -> list[int]:
+    """Choose the columns of source, target and, if there is one, weight, and warn about what is ignored.
+
+    Parameters
+    ----------
+    columns : Columns
+        Columns of a table of edges.
+    names : ColumnNames
+        Columns that the user named.
+
+    Returns
+    -------
+    list of int
+        Positions.
+    """
+    if columns.size < 2:
+        first = columns.rows[0] if columns.rows else columns.names or ()
+        raise ReadError(f"each row of {columns.path} must begin with two ids; the first is {', '.join(first)[:60]!r}")
+    source, target = _choose_ends(columns, names)
+    weight = _choose_weight(columns, names, (source, target))
+    _report_edges(columns, names, source, target, weight)
+    return [source, target] if weight is None else [source, target, weight]
+
+
+def _choose_ends(columns: Columns, names: ColumnNames) -> tuple[int, int]:
+    given = {role: getattr(names, role) for role in ("source", "target")}
+    found = {role: columns.find(role, name) for role, name in given.items() if name is not None}
+    if len(set(found.values())) < len(found):
+        raise ParameterError(
+            f"source and target must be different columns of {columns.path}; got {given['source']!r} for both"
+        )
+    ends = None if columns.names is None else find_ends(columns.names)
+    if not found:
+        return ends or _guess_ends(columns)
+    for role, end in zip(("source", "target"), ends or (-1, -1), strict=True):
+        if role not in found:
+            if end < 0 or end in found.values():
+                (other,) = found
+                raise ParameterError(
+                    f"source and target must be given together, as no other column of {columns.path} is named "
+                    f"{role!r}; got {other} alone"
+                )
+            found[role] = end
+    return found["source"], found["target"]
+
+
+def _guess_ends(columns: Columns) -> tuple[int, int]:
+    """Return the first two columns, or the first two named as ids, such as customer_id and product_id."""
+    if columns.names is None:
+        return 0, 1
+    usable = [i for i in range(columns.size) if not columns.is_index(i)]
+    named = [i for i in usable if is_entity(columns.names[i])]
+    if len(named) > 2 and (is_node_id(columns.names[named[0]]) or _counts_rows(columns, named[0])):
+        named = named[1:]  # the id of the row itself
+    first, second, *_ = named if len(named) > 1 else usable if len(usable) > 1 else range(2)
+    return first, second
+
+
+def _counts_rows(columns: Columns, position: int) -> bool:
+    cells = [row[position].strip() for row in columns.rows if len(row) > position]
+    numbers = [int(cell) for cell in cells if cell.isdecimal()]
+    return len(numbers) == len(cells) > 1 and all(b == a + 1 for a, b in pairwise(numbers))
+
+
+def _choose_weight(columns: Columns, names: ColumnNames, ends: tuple[int, int]) -> int | None:
+    if names.weight is not None:
+        weight = columns.find("weight", names.weight)
+        if weight in ends:
+            raise ParameterError(
+                f"weight must be another column of {columns.path} than source and target; got {names.weight!r}"
+            )
+        return weight
+    if columns.names is not None:
+        return next((i for i, name in enumerate(columns.names) if i not in ends and is_weight(name)), None)
+    if columns.size > 2 and ends == (0, 1):
+        cells = [row[2].strip() for row in columns.rows if len(row) > 2]
+        # networkx writes attributes in braces, of which the reader of weights says what to do.
+        return 2 if any(NUMBER_CELL.fullmatch(cell) or cell.startswith("{") for cell in cells) else None
+    return None
+
+
+def _report_edges(columns: Columns, names: ColumnNames, source: int, target: int, weight: int | None) -> None:
+    taken = f"edges join columns {columns.describe(source)} and {columns.describe(target)}"
+    if weight is not None:
+        taken += f", with the weights in {columns.describe(weight)}"
+    ignored = [i for i in range(columns.size) if i not in (source, target, weight) and not columns.is_index(i)]
+    if ignored:
+        hint = "" if weight is not None else ", without weights: set weight to take a column"
+        warn(f"{name_columns(columns, ignored)} ignored: {taken}{hint}", IgnoredInputWarning)
+    elif (source, target) != (0, 1) and names.source is None and names.target is None:
+        warn(f"{taken} of {columns.path}", AssumedInputWarning)

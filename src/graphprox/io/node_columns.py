@@ -1,0 +1,113 @@
+"""Choice of the columns of tables of features and labels: ids, features and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphprox._utils.column_names import is_entity, is_entity_id, is_label, is_node_id, is_plain_name
+from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
+from graphprox.io.columns import ColumnNames, Columns, name_columns, warn
+
+
+def choose_id_column(columns: Columns, names: ColumnNames) -> int:
+    """Choose the column of node ids of a table of features or labels.
+
+    Parameters
+    ----------
+    columns : Columns
+        Columns of the table.
+    names : ColumnNames
+        Columns that the user named.
+
+    Returns
+    -------
+    int
+        The column that the user named; otherwise one named ``id`` or ``node``, the first one if it is named as an id,
+        one such as ``user_id`` whose cells are distinct, or the first.
+    """
+    if names.id is not None:
+        return columns.find("id", names.id)
+    found = 0 if columns.names is None else _find_id(columns, columns.names)
+    if found != 0 and not columns.is_index(0):
+        warn(f"ids are read from column {columns.describe(found)} of {columns.path}", AssumedInputWarning)
+    return found
+
+
+def _find_id(columns: Columns, names: tuple[str, ...]) -> int:
+    nodes = [i for i, name in enumerate(names) if is_node_id(name) and columns.is_distinct(i)]
+    if nodes:
+        return nodes[0]
+    # A name is an id only where the table has no better one: `name, user_id` is a table of users by their ids.
+    if is_entity(names[0]) and not is_plain_name(names[0]) and columns.is_distinct(0):
+        return 0
+    return next((i for i, name in enumerate(names) if is_entity_id(name) and columns.is_distinct(i)), 0)
+
+
+def choose_feature_columns(
+    columns: Columns, names: ColumnNames, *, ids: bool = True, labels: bool = False
+) -> list[int]:
+    """Choose the columns of ids and of features; an index of pandas that is not the ids is left out.
+
+    Parameters
+    ----------
+    columns : Columns
+        Columns of a table of features.
+    names : ColumnNames
+        Columns that the user named.
+    ids : bool, default=True
+        Whether there is a column of ids.
+    labels : bool, default=False
+        Whether the labels are a column of the same table, which is no feature then.
+
+    Returns
+    -------
+    list of int
+        Positions, that of the ids first.
+    """
+    first = [choose_id_column(columns, names)] if ids else []
+    left_out = {*first, _find_label(columns, names, first)} if labels else {*first}
+    return first + [i for i in range(columns.size) if i not in left_out and not columns.is_index(i)]
+
+
+def choose_label_columns(columns: Columns, names: ColumnNames, *, ids: bool = True) -> list[int]:
+    """Choose the columns of ids and of classes, and warn about those that are ignored.
+
+    Parameters
+    ----------
+    columns : Columns
+        Columns of a table of labels.
+    names : ColumnNames
+        Columns that the user named.
+    ids : bool, default=True
+        Whether there is a column of ids.
+
+    Returns
+    -------
+    list of int
+        Positions, that of the ids first.
+    """
+    first = [choose_id_column(columns, names)] if ids else []
+    label = _find_label(columns, names, first)
+    ignored = [i for i in range(columns.size) if i not in (*first, label) and not columns.is_index(i)]
+    if ignored:
+        warn(f"{name_columns(columns, ignored)} ignored: labels are in {columns.describe(label)}", IgnoredInputWarning)
+    return [*first, label]
+
+
+def _find_label(columns: Columns, names: ColumnNames, ids: Sequence[int]) -> int:
+    if names.label is not None:
+        label = columns.find("label", names.label)
+        if label in ids:
+            raise ParameterError(f"label must be another column of {columns.path} than the ids; got {names.label!r}")
+        return label
+    others = [i for i in range(columns.size) if i not in ids and not columns.is_index(i)]
+    if len(others) == 1:
+        return others[0]
+    wanted = "an id and a label" if ids else "a label"
+    if columns.names is None or not others:
+        raise ReadError(f"each row of {columns.path} must contain {wanted}; it contains {columns.size} cells")
+    named = [i for i in others if is_label(columns.names[i])]
+    if len(named) == 1:
+        return named[0]
+    listed = ", ".join(columns.describe(i) for i in others)
+    raise ReadError(f"label must name a column of {columns.path}, as it has several; got none of {listed}")
