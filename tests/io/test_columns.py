@@ -219,6 +219,24 @@ def test_labels_may_be_a_column_of_the_features_and_are_no_feature_then(put, wri
     assert len(caught) == 1
 
 
+@pytest.mark.parametrize("kind", ["absolute path", "link", "copy"])
+def test_labels_of_the_same_table_by_another_path_are_no_feature(put, write, tmp_path, monkeypatch, kind):
+    path = put("users", "user_id,age,team\nann,3,red\nbob,4,blue\ncy,3,red\n")
+    edges, other = write("e.csv", "ann,bob\nbob,cy\n"), tmp_path / f"other{path.suffix}"
+    monkeypatch.chdir(tmp_path)
+    if kind == "link":
+        other.symlink_to(path)
+    elif kind == "copy":
+        other.write_bytes(path.read_bytes())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        labels = path if kind == "absolute path" else other
+        graph = read_graph(edges, features=path.name, labels=labels, label="team")
+    assert (graph.feature_names, graph.y.tolist()) == (("age",), [1, 0, 1])
+    left_out = [str(each.message) for each in caught if "'team' of" in str(each.message)]
+    assert len(left_out) == len(caught) - (kind == "copy") == (kind == "copy")
+
+
 def test_equal_ids_of_different_kinds_of_nodes_are_counted(put, write):
     path = put("e", "customer_id,product_id\n1,7\n2,1\n3,2\n")
     with pytest.warns(

@@ -89,6 +89,26 @@ def test_labels_may_be_a_column_of_the_features():
     assert not any("team" in name for name in graph.feature_names)
 
 
+@pytest.mark.parametrize("convert", KINDS.values(), ids=KINDS)
+def test_labels_are_no_feature_of_a_copy_of_their_table(convert):
+    users = USERS.assign(Team=["red", "blue", "red", "blue"])
+    for labels in (users.copy(), users[["user_id", "Team"]].rename(columns={"Team": "team"})):
+        with pytest.warns(IgnoredInputWarning) as caught:
+            graph = Graph.from_frames(EDGES, convert(users), convert(labels), label="team")
+        stated = [str(each.message).lower() for each in caught]
+        assert stated.count("column 'team' of the features is ignored: labels are in 'team'") == 1
+        assert graph.y.tolist() == [1, 0, 1, 0]
+        assert not any("team" in name.lower() for name in graph.feature_names)
+
+
+def test_numbered_columns_of_features_and_labels_are_different():
+    edges, ids = pd.DataFrame({"source": [0, 1], "target": [1, 2]}), pd.Index([0, 1, 2], name="id")
+    features = pd.DataFrame([[1.0, 2], [3, 4], [5, 6]], ids)
+    with warnings.catch_warnings(action="error"):
+        graph = Graph.from_frames(edges, features, pd.DataFrame(["a", "b", "a"], ids))
+    assert (graph.x.tolist(), graph.y.tolist()) == (features.to_numpy().tolist(), [0, 1, 0])
+
+
 def test_what_is_assumed_is_stated_as_for_files():
     with pytest.warns(AssumedInputWarning, match="edges join columns 'follower' and 'followee' of the edges"):
         Graph.from_frames(
@@ -108,7 +128,7 @@ def test_what_is_assumed_is_stated_as_for_files():
         ((EDGES, [[1]]), {}, GraphError, "the features must be a DataFrame .* got list"),
         ((EDGES, pd.concat([USERS, USERS])), {}, GraphError, "the features have several for"),
         ((EDGES, USERS, pd.concat([TEAMS, TEAMS])), {}, GraphError, "the labels have several for"),
-        ((EDGES, USERS, USERS), {}, GraphError, "label must name a column of the features, as it has several"),
+        ((EDGES, USERS, USERS), {}, GraphError, "label must name a column of the labels, as it has several"),
         ((EDGES, USERS, USERS.copy()), {}, GraphError, "label must name a column of the labels, as it has several"),
         ((pd.DataFrame({"source": ["a", 1], "target": ["b", "c"]}),), {}, GraphError, "one type each"),
         ((EDGES.assign(weight=["x", "y", "z"]),), {}, GraphError, "weights must be numbers; column 3 .* 'x'"),

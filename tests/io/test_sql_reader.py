@@ -69,6 +69,18 @@ def test_columns_have_the_roles_of_those_in_files():
     assert sorted(found.edge_weight.tolist()) == [25, 31, 31, 40]
 
 
+@pytest.mark.parametrize(
+    "labels", ["SELECT * FROM users LEFT JOIN topics USING (id)", "SELECT id, topic FROM topics"], ids=["same", "other"]
+)
+@pytest.mark.filterwarnings("ignore::graphprox.IgnoredInputWarning")
+@pytest.mark.usefixtures("files")
+def test_labels_in_the_query_of_the_features_are_no_feature(labels):
+    features = "SELECT * FROM users LEFT JOIN topics USING (id)"
+    found = read_sql("FROM follows", database="graph.duckdb", features=features, labels=labels, label="topic")
+    assert found.feature_names == ("age", "posts")
+    assert found.class_names == ("cats", "dogs")
+
+
 @pytest.mark.usefixtures("files")
 def test_sums_are_weights():
     query = "SELECT src, dst, sum(1) AS weight FROM (FROM follows UNION ALL FROM follows) GROUP BY ALL"

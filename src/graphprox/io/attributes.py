@@ -64,11 +64,14 @@ class NodeLabels:
         Classes, -1 where unknown.
     names : tuple of str or None
         Class names, if the file contains names.
+    column : str or None
+        Name of the column of a table that contains the classes.
     """
 
     ids: pa.Array
     y: IntArray
     names: tuple[str, ...] | None
+    column: str | None = None
 
 
 # -- features -------------------------------------------------------------------------------------------------------
@@ -82,6 +85,7 @@ def read_features(
     names: ColumnNames = NO_NAMES,
     ids: bool = True,
     labels: bool = False,
+    label: str | None = None,
 ) -> NodeFeatures:
     """Read features from CSV, TSV, Parquet, NPZ, NPY or svmlight, selected by the file's ending.
 
@@ -100,6 +104,8 @@ def read_features(
         Parquet is that of a text file.
     labels : bool, default=False
         Whether the labels are a column of the same table, which is no feature then.
+    label : str, default=None
+        Column of another table that contains the labels. One of the same name is no feature either.
 
     Returns
     -------
@@ -113,7 +119,7 @@ def read_features(
                 ids=int(ids),
                 values=values,
                 header=header,
-                choose=lambda columns: choose_feature_columns(columns, names, ids=ids, labels=labels),
+                choose=lambda columns: choose_feature_columns(columns, names, ids=ids, labels=labels, label=label),
                 named=names.given("id"),
             ),
             typed=kind in PARQUET_ENDINGS,
@@ -169,7 +175,7 @@ def read_labels(
     -------
     NodeLabels
     """
-    kind = ending(path)
+    kind, column = ending(path), None
     if _is_table(kind, ids=ids):
         table = read_table(
             path,
@@ -181,6 +187,7 @@ def read_labels(
         )
         *first, labels = table.columns
         nodes = first[0] if ids else _row_numbers(path, labels)
+        column = None if table.names is None else table.names[-1]
     elif kind == ".npz":
         with open_npz(path) as arrays:
             array = _read_named_array(path, arrays, _LABEL_NAMES)
@@ -193,7 +200,7 @@ def read_labels(
     else:
         raise _unknown_ending(path, "labels")
     check_unique(nodes, f"a node must have one label; {path} has", hint=SEVERAL_GROUPS)
-    return NodeLabels(nodes, *encode_labels(labels))
+    return NodeLabels(nodes, *encode_labels(labels), column)
 
 
 def _read_svmlight_labels(path: Path) -> NodeLabels:

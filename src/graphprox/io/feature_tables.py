@@ -9,7 +9,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphprox.errors import AssumedInputWarning, ReadError
+from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ReadError
 from graphprox.io.tables import Table
 from graphprox.preprocessing.encoded_table import EncodedTable, encode_table
 from graphprox.preprocessing.table_cells import CellError
@@ -53,6 +53,7 @@ def read_encoded(
     with warnings.catch_warnings():
         if encoder is None or encoder.has_numbers_only:  # what was assumed has been stated already
             warnings.simplefilter("ignore", AssumedInputWarning)
+            warnings.simplefilter("ignore", IgnoredInputWarning)
         table = read(None if typed else pa.string())
     try:
         return table, encode_table(_to_arrow(table, ids), encoder)

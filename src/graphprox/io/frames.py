@@ -47,22 +47,23 @@ def from_frames(edges: Any, features: Any, labels: Any, names: ColumnNames, *, d
             _EDGES, tables[_EDGES], ids=2, values=None, choose=partial(choose_edge_columns, names=names)
         )
         one_table = labels is not None and labels is features
-        nodes = None if features is None else _to_features(tables[_FEATURES], names, labels=one_table)
+        classes = None
+        if labels is not None:
+            with warnings.catch_warnings():
+                if one_table:  # other columns are features, and what is assumed is stated of them
+                    warnings.simplefilter("ignore", IgnoredInputWarning)
+                    warnings.simplefilter("ignore", AssumedInputWarning)
+                classes = _to_labels(tables[_LABELS], names)
+        label = None if classes is None else classes.column
+        nodes = None if features is None else _to_features(tables[_FEATURES], names, labels=one_table, label=label)
         graph = build_graph(to_edge_list(chosen), nodes, directed=directed)
-        if labels is None:
-            return graph
-        with warnings.catch_warnings():
-            if one_table:  # other columns are features, and what was assumed has been stated already
-                warnings.simplefilter("ignore", IgnoredInputWarning)
-                warnings.simplefilter("ignore", AssumedInputWarning)
-            classes = _to_labels(tables[_LABELS], names)
-        return join_labels(graph, classes, _LABELS)
+        return graph if classes is None else join_labels(graph, classes, _LABELS)
     except ReadError as error:
         raise GraphError(str(error)) from None
 
 
-def _to_features(table: pa.Table, names: ColumnNames, *, labels: bool) -> NodeFeatures:
-    choose = partial(choose_feature_columns, names=names, labels=labels)
+def _to_features(table: pa.Table, names: ColumnNames, *, labels: bool, label: str | None) -> NodeFeatures:
+    choose = partial(choose_feature_columns, names=names, labels=labels, label=label)
     found, x = read_encoded(
         lambda values: table_from_arrow(_FEATURES, table, ids=1, values=values, choose=choose), typed=True
     )
@@ -73,9 +74,10 @@ def _to_features(table: pa.Table, names: ColumnNames, *, labels: bool) -> NodeFe
 
 def _to_labels(table: pa.Table, names: ColumnNames) -> NodeLabels:
     choose = partial(choose_label_columns, names=names)
-    ids, labels = table_from_arrow(_LABELS, table, ids=1, values=pa.string(), choose=choose).columns
+    found = table_from_arrow(_LABELS, table, ids=1, values=pa.string(), choose=choose)
+    ids, labels = found.columns
     check_unique(ids, f"a node must have one label; {_LABELS} have", hint=SEVERAL_GROUPS)
-    return NodeLabels(ids, *encode_labels(labels))
+    return NodeLabels(ids, *encode_labels(labels), None if found.names is None else found.names[-1])
 
 
 def to_arrow(frame: Any, name: str) -> pa.Table:

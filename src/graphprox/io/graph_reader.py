@@ -55,7 +55,7 @@ def read_graph(
         `StructuralFeaturesWarning`.
     labels : str or Path, default=None
         Labels of the nodes in the same formats, joined by id. They may be a column of the same table as the features,
-        and are no feature then.
+        and are no feature then; a column of the same name in another table of features is none either.
     directed : bool, default=None
         Whether edges have a direction. If None, as stored in a GraphML or PyG file, and False for other formats.
     header : bool, default=None
@@ -104,16 +104,17 @@ def read_graph(
     names = ColumnNames(source, target, weight, id, label)
     _check_names(path, kind, names, features, labels, ids)
     options: dict[str, Any] = {"header": header, "names": names, "ids": ids is not False}
-    one_table = features is not None and labels is not None and Path(features) == Path(labels)
+    one_table = features is not None and labels is not None and _are_same_file(features, labels)
     node_features, node_labels = None, None
-    if features is not None:
-        node_features = read_features(Path(features), encoder=encoder, labels=one_table, **options)
     if labels is not None:
         with warnings.catch_warnings():
-            if one_table:  # other columns are features, and what was assumed has been stated already
+            if one_table:  # other columns are features, and what is assumed is stated of them
                 warnings.simplefilter("ignore", IgnoredInputWarning)
                 warnings.simplefilter("ignore", AssumedInputWarning)
             node_labels = read_labels(Path(labels), **options)
+    if features is not None:
+        label = None if node_labels is None else node_labels.column
+        node_features = read_features(Path(features), encoder=encoder, labels=one_table, label=label, **options)
     if kind in _GRAPH_ENDINGS:
         with warnings.catch_warnings():
             if node_features is not None:
@@ -135,6 +136,11 @@ def read_graph(
     if graph.num_entries == 0:
         raise ReadError(f"a graph must have at least one edge; {path} has none")
     return graph
+
+
+def _are_same_file(first: str | Path, second: str | Path) -> bool:
+    """Check whether two paths lead to one file, written differently or by a link."""
+    return Path(first).exists() and Path(second).exists() and Path(first).samefile(second)
 
 
 def _check_names(path: Path, kind: str, names: ColumnNames, features: object, labels: object, ids: bool | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphprox._utils.column_names import is_entity, is_entity_id, is_label, is_node_id, is_plain_name
+from graphprox._utils.column_names import is_entity, is_entity_id, is_label, is_node_id, is_plain_name, is_unnamed
 from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
 from graphprox.io.columns import ColumnNames, Columns, name_columns, warn
 
@@ -44,7 +44,7 @@ def _find_id(columns: Columns, names: tuple[str, ...]) -> int:
 
 
 def choose_feature_columns(
-    columns: Columns, names: ColumnNames, *, ids: bool = True, labels: bool = False
+    columns: Columns, names: ColumnNames, *, ids: bool = True, labels: bool = False, label: str | None = None
 ) -> list[int]:
     """Choose the columns of ids and of features; an index of pandas that is not the ids is left out.
 
@@ -58,6 +58,8 @@ def choose_feature_columns(
         Whether there is a column of ids.
     labels : bool, default=False
         Whether the labels are a column of the same table, which is no feature then.
+    label : str, default=None
+        Column of another table that contains the labels. One of the same name is no feature either.
 
     Returns
     -------
@@ -65,8 +67,19 @@ def choose_feature_columns(
         Positions, that of the ids first.
     """
     first = [choose_id_column(columns, names)] if ids else []
-    left_out = {*first, _find_label(columns, names, first)} if labels else {*first}
+    left_out = {*first, _find_label(columns, names, first)} if labels else {*first, *_find_copies(columns, label)}
     return first + [i for i in range(columns.size) if i not in left_out and not columns.is_index(i)]
+
+
+def _find_copies(columns: Columns, label: str | None) -> list[int]:
+    """Find the columns of features that have the name of the labels in another table, and warn about them."""
+    # Columns without names are numbered in every table.
+    if label is None or columns.names is None or is_unnamed(label) or label.strip().isdecimal():
+        return []
+    copies = [i for i, name in enumerate(columns.names) if name.strip().lower() == label.strip().lower()]
+    if copies:
+        warn(f"{name_columns(columns, copies)} ignored: labels are in {label!r}", IgnoredInputWarning)
+    return copies
 
 
 def choose_label_columns(columns: Columns, names: ColumnNames, *, ids: bool = True) -> list[int]:

@@ -66,7 +66,8 @@ def read_sql(
             raise ParameterError(
                 f"{name} must be a query, which reads a file as in FROM 'FILE'; got {str(query)[:80]!r}"
             )
-    tables = {name: run_query(query, database) for name, query in queries.items() if query is not None}
+    results = {query: run_query(query, database) for query in dict.fromkeys(queries.values()) if query is not None}
+    tables = {name: results[query] for name, query in queries.items() if query is not None}
     if not tables["edges"].num_rows:
         raise ReadError("a graph must have at least one edge; the query of the edges has no rows")
     columns: dict[str, Any] = {"source": source, "target": target, "weight": weight, "id": id, "label": label}
