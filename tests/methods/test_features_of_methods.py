@@ -169,3 +169,32 @@ def test_classifiers_scale_features_too(with_income):
         GCN(epochs=60, scale=scale).fit(with_income, split).score(with_income, split) for scale in ("none", "auto")
     ]
     assert scores[1] > scores[0] + 0.2
+
+
+def test_auto_scales_a_standardized_table_no_more(edges):
+    columns = make_columns() | {"team": [f"team {i % 15}" for i in range(NUM_NODES)]}
+    graph = Graph(encode_table(pa.table(columns)), edges)
+    embedder = AutoEmbedder(n_components=8).fit(graph)
+    assert embedder.preprocessor_.scaling is not None
+    assert embedder.preparation_.weights is None or set(embedder.preparation_.weights.tolist()) == {1.0}
+    standard = AutoEmbedder(n_components=8, scale="standard").fit(graph)
+    assert set(standard.preparation_.weights.tolist()) == {1.0}
+
+
+def test_auto_scales_nothing_if_the_user_wants_none(edges):
+    x = np.random.default_rng(0).normal(size=(NUM_NODES, 4)) * [1, 1, 1, 100]
+    graph = Graph(x, edges)
+    kept = AutoEmbedder(n_components=4, scale="none").fit(graph).preparation_
+    assert kept.weights.tolist() == [1, 1, 1, 1]
+    assert np.allclose(kept.center, x.mean(axis=0), atol=1e-4)
+    reduced = AutoEmbedder(n_components=4).fit(graph).preparation_
+    assert reduced.weights[3] < 0.1
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_features_made_from_edges_are_never_scaled(edges, directed):
+    with warnings.catch_warnings(action="ignore"):
+        graph = Graph(None, edges, num_nodes=NUM_NODES, directed=directed)
+    embedder = RawFeatures(scale="standard").fit(graph)
+    assert embedder.preprocessor_.scaling is None
+    assert embedder.preprocessor_.scale == "standard"

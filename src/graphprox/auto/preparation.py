@@ -71,6 +71,7 @@ class Preparation:
         sharpness: float | None = None,
         weighted: bool = True,
         centered: bool = True,
+        limited: bool = True,
     ) -> Preparation:
         """Compute weights and directions.
 
@@ -87,6 +88,8 @@ class Preparation:
             Whether columns of a bag of words are weighted.
         centered : bool, default=True
             Whether columns of a dense matrix are centered.
+        limited : bool, default=True
+            Whether columns of a dense matrix that are much wider than others are reduced, see `limit_scales`.
 
         Returns
         -------
@@ -97,6 +100,7 @@ class Preparation:
             weights = column_weights(x)
         elif centered and is_dense(x):
             weights, center = limit_scales(x)
+            weights = weights if limited else np.ones_like(weights)
         rows = _to_rows(x, weights, center)
         _, values, right = randomized_svd(
             rows, min(max_directions, *rows.shape), n_iter=4, random_state=random_state % 2**32, flip_sign=True

@@ -117,7 +117,9 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         has_features, weights = self.selection_.choice != EDGES, self.selection_.weights
         steps = len(weights) + 4  # features, positions, each of the outputs, their directions, the vectors
         report("embedding", 0, steps)
-        self.preparation_ = Preparation.fit(graph.x, random_state=seed) if has_features else None
+        # Columns on a common scale stay on it, and none are scaled if the user wants none.
+        limited = self.preprocessor_.scaling is None and self.scale != "none"
+        self.preparation_ = Preparation.fit(graph.x, random_state=seed, limited=limited) if has_features else None
         report("embedding", 1, steps)
         self.positions_ = None
         if POSITIONS in weights:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC
 from collections.abc import Iterable, Mapping
-from dataclasses import Field, dataclass, fields
+from dataclasses import Field, dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from weakref import WeakKeyDictionary
@@ -34,6 +34,7 @@ from graphprox._utils.suggestions import did_you_mean
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.graph.graph import Graph
+from graphprox.graph.structural import has_structural_features
 from graphprox.graph.validation import NO_EDGES, GraphLike, check_graph
 from graphprox.graph.weights import scale_weights
 from graphprox.methods.parameters import check_value, parameter
@@ -330,8 +331,10 @@ class GraphMethod(_Fitted, BaseEstimator, ABC):  # type: ignore[misc]
         self.n_features_in_ = graph.num_features
         if graph.feature_names is not None:
             self.feature_names_in_ = np.array(graph.feature_names, dtype=object)
-        reads_features = "X" in self.info.uses
-        self.preprocessor_ = Preprocessor.fit(graph, scale=self.scale if reads_features else "none")
+        # Features that were made from edges have one scale, which "standard" would replace by the rarity of degrees.
+        is_scaled = "X" in self.info.uses and not (self.scale == "standard" and has_structural_features(graph))
+        fitted = Preprocessor.fit(graph, scale=self.scale if is_scaled else "none")
+        self.preprocessor_ = replace(fitted, scale=self.scale)
 
     def _restore_features(self, preprocessor: Preprocessor) -> None:
         """Set what is known of the features of a loaded model."""
