@@ -242,3 +242,8 @@ def test_an_unknown_ending_is_rejected(tmp_path, name):
 
 def test_endings_are_case_insensitive_and_paths_may_be_strings(tmp_path):
     assert write_embedding(f"{tmp_path}/v.TSV", VECTORS) == [tmp_path / "v.TSV", tmp_path / "v.metadata.tsv"]
+
+
+def test_ids_of_the_projector_are_not_empty(tmp_path):
+    with pytest.raises(WriteError, match="must not be empty"):
+        write_embedding(tmp_path / "e.tsv", [[1.0], [2.0]], ids=["a", ""])

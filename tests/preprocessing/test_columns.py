@@ -167,3 +167,7 @@ def test_times_of_day_are_found_and_a_missing_date_has_no_place():
     fitted = fit_column("c", column)
     assert fitted.feature_names[-3:] == ("c time of day cos", "c time of day sin", "c is missing")
     assert np.allclose(fitted.transform(column)[:, -3:], [[0, 0.5, 0], [0, 0, 1], [0, -0.5, 0]], atol=1e-3)
+
+
+def test_numbers_whose_sum_is_infinite_have_a_finite_mean():
+    assert np.isfinite(fit_column("f", pa.chunked_array([[1e308, 1.7e308, 1.6e308, 2, None]])).mean)

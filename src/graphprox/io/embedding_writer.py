@@ -232,7 +232,7 @@ def _write_word2vec(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Pat
 
 
 def _write_projector(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
-    names = _encode_ids(ids, "a TSV file", r"[\t\r\n]")
+    names = _encode_ids(ids, "a TSV file", r"[\t\r\n]|^$")
     _, metadata = embedding_files(path)
     with atomic_write(path, metadata) as (staged, staged_metadata):
         with staged.open("wb") as file:

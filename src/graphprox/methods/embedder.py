@@ -14,12 +14,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
+from graphprox._utils.allocation import check_memory
 from graphprox._utils.arrays import Features, NodeIds
 from graphprox._utils.outcome import warn_if_alike
 from graphprox._utils.progress import Progress, report_progress
 from graphprox._utils.random import check_seed
 from graphprox.embedding import Embedding
-from graphprox.errors import NotInductiveError, StructuralFeaturesWarning
+from graphprox.errors import NotInductiveError, ParameterError, StructuralFeaturesWarning
 from graphprox.forecast import Costs, Forecast, make_forecast
 from graphprox.graph.conversion import to_numpy
 from graphprox.graph.graph import Graph
@@ -64,6 +65,8 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphMeth
         method.check_parameters()
         seed = check_seed(self.random_state)
         checked = self._check_graph(graph, fitting=True).without_labels()
+        if isinstance(size := getattr(method, "n_components", None), int):
+            check_memory(4 * size * checked.num_nodes, f"an embedding of {size:,} components", error=ParameterError)
         method.preprocessor_ = self.preprocessor_  # which a model is saved with while it trains
         self.__dict__.pop("embedding_", None)
         with report_progress(progress := self._progress()):

@@ -32,7 +32,7 @@ class NumberColumn(ColumnEncoder):
     def fit(cls, name: str, column: pa.Array) -> NumberColumn:
         """Compute the mean of a column."""
         values = to_numbers(name, column)
-        present = values[np.isfinite(values)]  # infinity is rejected by Graph
+        present = values[np.abs(values) <= np.finfo(np.float32).max]  # larger ones are rejected by Graph
         mean = float(present.mean()) if len(present) else 0.0
         return cls(name=name, mean=mean, has_missing=bool(np.isnan(values).any()))
 
