@@ -20,7 +20,7 @@ from graphprox.io.headers import NUMBER
 from graphprox.io.ids import to_node_ids
 from graphprox.io.list_columns import VECTOR, find_vector_column, is_list, stack_lists
 from graphprox.io.npy import open_npz, read_npy, wrap_read_errors
-from graphprox.io.parquet import read_schema
+from graphprox.io.parquet import decode, read_parquet, read_schema
 from graphprox.io.sql import run_query
 from graphprox.io.sql_writer import DEFAULT_TABLE
 from graphprox.io.tables import Table, check_numeric, read_table, table_from_arrow
@@ -113,15 +113,21 @@ def _read_lists(path: Path, schema: pa.Schema, vector: str) -> Read:
     """Read the ids and a column of lists, and nothing else: a vector store keeps other columns beside them."""
     others = [field.name for field in schema if not is_list(field.type)]
     named = [name for name in others if are_id_names([name])] or others
-    table = read_table(path, ids=len(named[:1]), values=None, names=[*named[:1], vector])
-    ids = _node_ids(table.columns[0]) if named else None
-    return stack_lists(path, vector, table.columns[-1]), ids
+    return _split(path, read_parquet(path, names=[*named[:1], vector]), vector)
 
 
 def _read_database(path: Path) -> Read:
     table = run_query(f"SELECT id, {VECTOR} FROM {DEFAULT_TABLE}", path)  # noqa: S608 - names of graphprox itself
-    ids, vectors = table_from_arrow(path, table, ids=1, values=None).columns
-    return stack_lists(path, VECTOR, vectors), _node_ids(ids)
+    return _split(path, table, VECTOR)
+
+
+def _split(path: Path, table: pa.Table, vector: str) -> Read:
+    """Return the lists of a column as a matrix, and the ids of the other column, if there is one."""
+    vectors = stack_lists(path, vector, decode(path, table.column(vector)))
+    others = table.drop_columns([vector])
+    if not others.num_columns:
+        return vectors, None
+    return vectors, _node_ids(table_from_arrow(path, others, ids=1, values=None, index=False).columns[0])
 
 
 def _has_ids(schema: pa.Schema) -> bool:
