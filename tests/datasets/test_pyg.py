@@ -263,3 +263,15 @@ def test_missing_and_damaged_files_of_a_data_directory_are_named(no_data, tmp_pa
 def test_trust_is_rejected_where_there_are_no_pickles(no_data, name):
     with pytest.raises(ParameterError, match="can only be set for a data set of pyg:"):
         load(name, trust_pickles=True)
+
+
+def test_the_text_of_a_table_is_not_evaluated(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    raw = tmp_path / "data" / "email-Eu" / "transductive" / "raw"
+    raw.mkdir(parents=True)
+    cell = f"__import__('os').mkdir({str(tmp_path / 'SPRUNG')!r}) or [0]"
+    for name in ("train_df.csv", "val_df.csv", "test_df.csv"):
+        (raw / name).write_text(f'nodes,timestamp\n"{cell}",1\n')
+    with pytest.raises(DatasetError, match="evaluates one as Python code"):
+        load("pyg:CornellTemporalHyperGraphDataset:email-Eu", data=tmp_path / "data")
+    assert not (tmp_path / "SPRUNG").exists()

@@ -1,9 +1,10 @@
-"""Guard of PyG's loaders, which unpickle files and write to the folder that they read.
+"""Guard of PyG's loaders, which unpickle and evaluate files, and write to the folder that they read.
 
 Every unpickler of Python looks up the functions and classes of a pickle by name, and raises the auditing event
 ``pickle.find_class`` for each: that of ``pickle`` itself, and those that ``torch.load``, ``numpy.load``, pandas, joblib
-and dill derive from it. A pickle that looks up nothing but arrays and containers cannot run code. The hook is called
-for the threads of the loader, not for those that ran before it.
+and dill derive from it. A pickle that looks up nothing but arrays and containers cannot run code. ``eval`` and ``exec``
+raise ``exec``, and so do imports, which are allowed. The hook is called for the threads of the loader, not for those
+that ran before it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,9 @@ SPARSE_GLOBALS: Mapping[tuple[str, str], Any] = {
     ("scipy.sparse._csr", "csr_matrix"): sp.csr_matrix,
 }
 TRUST = "set trust_pickles=True if you trust who made them"
+_COMMANDS = {"os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.startfile", "pty.spawn", "subprocess.Popen"}
+# pandas calls a function for each cell, as in ``cells.apply(eval)``. Others evaluate what they have written themselves.
+_EVALUATING = {"torch_geometric", "pandas"}
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -52,6 +57,7 @@ class _Guard:
     read_only: str | None
     allowed: Collection[tuple[str, str]] | None
     bystanders: frozenset[int | None]
+    modules: tuple[str, ...]
     refused: str | None = field(default=None)
 
     def check(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -62,14 +68,36 @@ class _Guard:
                     f"files of {self.name} must contain plain arrays; one contains the pickled object {module}.{name}, "
                     f"which could run code, and is rejected: {TRUST}"
                 )
+        elif event in _COMMANDS and self.allowed is not None and not _is_importing():
+            self._refuse(f"the loader of {self.name} must run no other program; it tried to, and is rejected: {TRUST}")
+        elif event == "exec" and self.allowed is not None:
+            self._check_code(os.fspath(arguments[0].co_filename))
+        elif event == "import" and self.allowed is not None and arguments[1] is not None:
+            self._check_code(os.fspath(arguments[1]))
         elif event == "open" and self.read_only is not None and _is_inside(arguments, self.read_only):
             self._refuse(f"{self.read_only} is only read; the loader of {self.name} tried to write {arguments[0]}")
+
+    def _check_code(self, path: str) -> None:
+        """Refuse code that is the text of a file, and modules of the data directory."""
+        if _top_package(sys._getframe(3)) in _EVALUATING and not _is_importing():
+            self._refuse(
+                f"files of {self.name} must contain plain data; PyG evaluates one as Python code, which could do "
+                f"anything, and is rejected: {TRUST}"
+            )
+        if self.read_only is not None and Path(path).is_absolute():
+            real = Path(os.path.realpath(path))
+            if real.is_relative_to(self.read_only) and not any(real.is_relative_to(each) for each in self.modules):
+                self._refuse(
+                    f"{self.read_only} must contain data; the loader of {self.name} imports {path}, which is code, and "
+                    f"is rejected: {TRUST}"
+                )
 
     def _refuse(self, sentence: str) -> None:
         self.refused = self.refused or sentence
         raise DatasetError(sentence)
 
 
+_PACKAGE = str(Path(__file__).parents[1])
 _guards: list[_Guard] = []
 
 
@@ -77,25 +105,28 @@ _guards: list[_Guard] = []
 def guard_loader(
     name: str, *, allowed: Collection[tuple[str, str]] | None, read_only: Path | None = None
 ) -> Iterator[None]:
-    """Refuse pickles that could run code, and writing to the data directory, while a loader of PyG runs.
+    """Refuse files that could run code, and writing to the data directory, while a loader of PyG runs.
 
     Parameters
     ----------
     name : str
         Name of the data set, for error messages.
     allowed : collection of (str, str) or None
-        Modules and names of what a pickle may contain; anything if None.
+        Modules and names of what a pickle may contain. If None, files may contain any pickle and be evaluated.
     read_only : Path, default=None
         Directory in which no file may be opened for writing.
 
     Raises
     ------
     DatasetError
-        If the loader has unpickled or written what it must not, even if it has suppressed the error.
+        If the loader has unpickled, evaluated, run or written what it must not, even if it has suppressed the error.
     """
     _install_hook()
     bystanders = frozenset(each.ident for each in threading.enumerate()) - {threading.get_ident()}
-    guard = _Guard(name, None if read_only is None else os.path.realpath(read_only), allowed, bystanders)
+    real = None if read_only is None else os.path.realpath(read_only)
+    # An environment may be inside of the data directory, as in --data ~.
+    modules = tuple(os.path.realpath(each) for each in (*sys.path, sys.prefix, sys.base_prefix, _PACKAGE) if each)
+    guard = _Guard(name, real, allowed, bystanders, modules)
     _guards.append(guard)
     try:
         yield
@@ -126,3 +157,18 @@ def _is_inside(arguments: tuple[Any, ...], directory: str) -> bool:
     if isinstance(path, int) or not flags & _WRITING:
         return False
     return Path(os.path.realpath(os.fsdecode(path))).is_relative_to(directory)
+
+
+def _top_package(frame: FrameType | None) -> str:
+    """Return the package of the function that a frame runs."""
+    return "" if frame is None else str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
+def _is_importing() -> bool:
+    """Check whether a module is being imported, whose code may do what a loader may not."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "importlib._bootstrap":
+            return True
+        frame = frame.f_back
+    return False
