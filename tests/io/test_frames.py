@@ -156,3 +156,13 @@ def test_a_table_of_numbers_is_a_matrix_of_features(convert):
 def test_a_lazy_frame_is_rejected_with_advice():
     with pytest.raises(GraphError, match=r"got LazyFrame: call collect\(\) first"):
         check_graph(pl.from_pandas(EDGES).lazy())
+
+
+def test_new_rows_are_read_as_those_of_the_fitted_table():
+    pairs = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]})
+    users = pd.DataFrame({"id": ["a", "b", "c"], "age": [30, 40, 50], "code": ["x1", "7", "x1"]})
+    encoder = Graph.from_frames(pairs, users).table.encoder
+    new = pd.DataFrame({"id": ["d", "e"], "age": [35, 35], "code": ["7", "7"]})
+    graph = Graph.from_frames(pd.DataFrame({"source": ["d"], "target": ["e"]}), new, encoder=encoder)
+    assert graph.feature_names == ("age", "code=7", "code=x1")
+    assert graph.x.tolist() == [[35, 1, 0], [35, 1, 0]]

@@ -146,3 +146,12 @@ def test_dates_that_are_no_number_of_microseconds_are_rejected():
     users = "SELECT * FROM (VALUES (1, DATE 'infinity'), (2, DATE '2024-01-01')) AS users(id, until)"
     with pytest.raises(GraphproxError, match="'until' must contain dates before the year"):
         read_sql("SELECT 1 AS source, 2 AS target", features=users)
+
+
+def test_new_rows_are_read_as_those_of_the_fitted_table(files):
+    fitted = read_sql("FROM 'follows.csv'", features="FROM 'users.csv'")
+    encoder = graphprox.RawFeatures().fit(fitted).preprocessor_.encoder
+    new = "SELECT * FROM (VALUES ('x', 5, 7), ('y', 5, NULL)) AS users(id, posts, age)"
+    graph = read_sql("SELECT 'x' AS src, 'y' AS dst", features=new, encoder=encoder)
+    assert graph.feature_names == ("age", "posts")
+    assert graph.x.tolist() == [[7, 5], [37, 5]]

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
+    from graphprox.preprocessing.table_encoder import TableEncoder
+
 __all__ = ["UNKNOWN_LABEL", "Graph"]
 
 
@@ -342,6 +344,7 @@ class Graph(ReadOnlyArrays):
         id: str | int | None = None,  # noqa: A002 - as the column is named
         label: str | int | None = None,
         directed: bool = False,
+        encoder: TableEncoder | None = None,
     ) -> Graph:
         """Convert tables of edges, features and labels, as `read_graph` reads them from files.
 
@@ -363,6 +366,9 @@ class Graph(ReadOnlyArrays):
             Column of ``labels``. By default the only one besides the ids, or one with a name such as ``label``.
         directed : bool, default=False
             Whether edges have a direction.
+        encoder : TableEncoder, default=None
+            What the columns of ``features`` contain, as a fitted embedder knows it in ``preprocessor_.encoder``. Found
+            out by default.
 
         Returns
         -------
@@ -380,7 +386,7 @@ class Graph(ReadOnlyArrays):
         from graphprox.io.frames import from_frames
 
         names = ColumnNames(source, target, weight, id, label)
-        return from_frames(edges, features, labels, names, directed=directed)
+        return from_frames(edges, features, labels, names, directed=directed, encoder=encoder)
 
     @classmethod
     def from_networkx(

@@ -121,6 +121,7 @@ def read_features(
                 header=header,
                 choose=lambda columns: choose_feature_columns(columns, names, ids=ids, labels=labels, label=label),
                 named=names.given("id"),
+                features=True,
             ),
             typed=kind in PARQUET_ENDINGS,
             ids=int(ids),

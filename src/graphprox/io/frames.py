@@ -20,11 +20,20 @@ from graphprox.io.files import reason
 from graphprox.io.joins import build_graph, join_labels
 from graphprox.io.node_columns import choose_feature_columns, choose_label_columns
 from graphprox.io.tables import table_from_arrow
+from graphprox.preprocessing.table_encoder import TableEncoder
 
 _EDGES, _FEATURES, _LABELS = "the edges", "the features", "the labels"
 
 
-def from_frames(edges: Any, features: Any, labels: Any, names: ColumnNames, *, directed: bool) -> Graph:
+def from_frames(
+    edges: Any,
+    features: Any,
+    labels: Any,
+    names: ColumnNames,
+    *,
+    directed: bool,
+    encoder: TableEncoder | None = None,
+) -> Graph:
     """Build a graph from tables; see `Graph.from_frames`.
 
     Parameters
@@ -35,6 +44,8 @@ def from_frames(edges: Any, features: Any, labels: Any, names: ColumnNames, *, d
         Columns that the user named.
     directed : bool
         Whether edges have a direction.
+    encoder : TableEncoder, default=None
+        What the columns of the features contain; found out by default.
 
     Returns
     -------
@@ -55,17 +66,23 @@ def from_frames(edges: Any, features: Any, labels: Any, names: ColumnNames, *, d
                     warnings.simplefilter("ignore", AssumedInputWarning)
                 classes = _to_labels(tables[_LABELS], names)
         label = None if classes is None else classes.column
-        nodes = None if features is None else _to_features(tables[_FEATURES], names, labels=one_table, label=label)
-        graph = build_graph(to_edge_list(chosen), nodes, directed=directed)
+        nodes = None
+        if features is not None:
+            nodes = _to_features(tables[_FEATURES], names, labels=one_table, label=label, encoder=encoder)
+        graph = build_graph(to_edge_list(chosen), nodes, directed=directed, encoder=encoder)
         return graph if classes is None else join_labels(graph, classes, _LABELS)
     except ReadError as error:
         raise GraphError(str(error)) from None
 
 
-def _to_features(table: pa.Table, names: ColumnNames, *, labels: bool, label: str | None) -> NodeFeatures:
+def _to_features(
+    table: pa.Table, names: ColumnNames, *, labels: bool, label: str | None, encoder: TableEncoder | None
+) -> NodeFeatures:
     choose = partial(choose_feature_columns, names=names, labels=labels, label=label)
     found, x = read_encoded(
-        lambda values: table_from_arrow(_FEATURES, table, ids=1, values=values, choose=choose), typed=True
+        lambda values: table_from_arrow(_FEATURES, table, ids=1, values=values, choose=choose, features=True),
+        typed=True,
+        encoder=encoder,
     )
     features = NodeFeatures(found.columns[0], x)
     check_unique(features.ids, f"a node must have one row of features; {_FEATURES} have")

@@ -43,7 +43,7 @@ def read_parquet(path: Path, *, names: Sequence[str] | None = None) -> pa.Table:
 
 
 def cast_columns(
-    path: Path | str, table: pa.Table, *, ids: int, values: pa.DataType | None
+    path: Path | str, table: pa.Table, *, ids: int, values: pa.DataType | None, features: bool = False
 ) -> tuple[tuple[pa.Array, ...], tuple[str, ...]]:
     """Convert the columns of a table to ids and values.
 
@@ -56,8 +56,9 @@ def cast_columns(
     ids : int
         Number of id columns, which come first.
     values : pyarrow.DataType or None
-        Type of the other columns; as stored if None. A column of lists becomes one column per position, unless the
-        values are strings. Columns of features that are stored as categories stay that.
+        Type of the other columns; as stored if None.
+    features : bool, default=False
+        Whether the values are features: a column of lists becomes one column per position, and categories stay that.
 
     Returns
     -------
@@ -66,13 +67,11 @@ def cast_columns(
     names : tuple of str
         Their names.
     """
-    # The third column of edges is a weight, whatever it is stored as.
-    has_features = ids < 2 and (values is None or pa.types.is_floating(values))
-    categories = _find_categories(table)[ids:] if has_features else []
+    categories = _find_categories(table)[ids:] if features else []
     columns, names = [decode(path, column) for column in table.columns], table.column_names
     for i, is_category in enumerate(categories, start=ids):
         columns[i] = columns[i].dictionary_encode() if is_category else columns[i]
-    if has_features:
+    if features:
         names, columns = _spread_lists(path, names, columns)
     for i, name in enumerate(names):
         if i < ids:

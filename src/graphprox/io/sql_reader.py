@@ -8,6 +8,7 @@ from typing import Any
 from graphprox.errors import ParameterError, ReadError
 from graphprox.graph.graph import Graph
 from graphprox.io.sql import is_query, run_query
+from graphprox.preprocessing.table_encoder import TableEncoder
 
 
 def read_sql(
@@ -22,6 +23,7 @@ def read_sql(
     id: str | int | None = None,  # noqa: A002 - as the column is named
     label: str | int | None = None,
     directed: bool = False,
+    encoder: TableEncoder | None = None,
 ) -> Graph:
     """Read a graph by SQL queries, run by DuckDB.
 
@@ -41,6 +43,8 @@ def read_sql(
         Columns of the results, by name or number from 1, as in `Graph.from_frames`; found by their names if None.
     directed : bool, default=False
         Whether edges have a direction.
+    encoder : TableEncoder, default=None
+        What the columns of the features contain, as a fitted embedder knows it. Found out by default.
 
     Returns
     -------
@@ -71,4 +75,4 @@ def read_sql(
     if not tables["edges"].num_rows:
         raise ReadError("a graph must have at least one edge; the query of the edges has no rows")
     columns: dict[str, Any] = {"source": source, "target": target, "weight": weight, "id": id, "label": label}
-    return Graph.from_frames(**tables, **columns, directed=directed)
+    return Graph.from_frames(**tables, **columns, directed=directed, encoder=encoder)

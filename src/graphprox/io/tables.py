@@ -98,6 +98,7 @@ def read_table(
     names: Sequence[str] | None = None,
     choose: Choose | None = None,
     named: Collection[str] = (),
+    features: bool = False,
 ) -> Table:
     """Read a table.
 
@@ -117,6 +118,8 @@ def read_table(
         Function that returns the positions of the columns to read, ids first. By default these are all, in order.
     named : collection of str, default=()
         Columns that the user named. A first row that contains one of them is a header.
+    features : bool, default=False
+        Whether the other columns of a Parquet file are features, in which lists and categories have a meaning.
 
     Returns
     -------
@@ -125,7 +128,9 @@ def read_table(
     path = check_readable(path)
     if ending(path) in PARQUET_ENDINGS:
         table = read_parquet(path, names=names)
-        return table_from_arrow(path, table, ids=ids, values=values, choose=choose, index=names is None)
+        return table_from_arrow(
+            path, table, ids=ids, values=values, choose=choose, index=names is None, features=features
+        )
     table = _read_text(path, detect_layout(path, ids=ids, header=header, named=named), ids, values, choose)
     _check_ids_present(table, ids)
     return table
@@ -139,6 +144,7 @@ def table_from_arrow(
     values: pa.DataType | None,
     choose: Choose | None = None,
     index: bool = True,
+    features: bool = False,
 ) -> Table:
     """Take columns of a pyarrow table as those of a file.
 
@@ -148,7 +154,7 @@ def table_from_arrow(
         The file, or a description of the table, for messages.
     table : pyarrow.Table
         The table.
-    ids, values, choose
+    ids, values, choose, features
         As for `read_table`.
     index : bool, default=True
         Whether an index that pandas stored may contain the ids.
@@ -166,7 +172,7 @@ def table_from_arrow(
         head = [decode(name, column) for column in table.slice(0, _SAMPLED_ROWS).columns]
         rows = [*zip(*map(_to_cells, head), strict=True)]
         positions = choose(Columns(name, names, len(names), rows))
-    columns, names = cast_columns(name, table.select(positions), ids=ids, values=values)
+    columns, names = cast_columns(name, table.select(positions), ids=ids, values=values, features=features)
     found = Table(name, columns, names, positions=tuple(positions) if len(positions) == len(columns) else None)
     _check_ids_present(found, ids)
     return found
