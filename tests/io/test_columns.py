@@ -62,6 +62,11 @@ def put(request, tmp_path):
         ("a b", None),
         ("source price", None),
         ("from_date to_date", None),
+        ("date source_ip target_ip", (1, 2)),
+        ("src_port dst_port ip_dst ip_src", (3, 2)),
+        ("to_currency rate from_currency", (2, 0)),
+        ("source_wallet target_bank", None),
+        ("score1 score2", None),
     ],
 )
 def test_ends_of_edges_are_known_by_name(names, ends):
@@ -127,6 +132,59 @@ def test_named_columns_are_taken(put, read_edge_set, named):
         warnings.filterwarnings("ignore", "the graph has no features")
         graph = read_graph(path, directed=True, **named)
     assert read_edge_set(graph) == {(("bob", "ann"), 2.5), (("cy", "bob"), 1.0)}
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("id,name,manager_id\n2,ann,1\n3,bob,2\n4,cy,2\n", "'id' and 'manager_id'"),
+        ("id,name,manager\n2,ann,bob\n3,bob,cy\n4,cy,dee\n", "'name' and 'manager'"),
+        ("id,name,department_id,reports_to\n2,ann,8,1\n3,bob,8,2\n4,cy,9,2\n", "'id' and 'reports_to'"),
+        ("id,employee_id,manager_id\n1,e2,e1\n2,e3,e2\n3,e4,e2\n", "'employee_id' and 'manager_id'"),
+        ("employee_id,name,manager_id\n2,ann,1\n3,bob,2\n4,cy,2\n", "'employee_id' and 'manager_id'"),
+        ("customer_id,city,product_id\nc2,Rome,p1\nc3,Oslo,p2\n", "'customer_id' and 'product_id'"),
+        ("user_id,phone,friend_id\n2,555,1\n3,556,2\n", "'user_id' and 'friend_id'"),
+        ("user_id,phone_number,friend_id\n2,555,1\n3,556,2\n", "'user_id' and 'friend_id'"),
+        ("user,name,friend\n1,Ann,2\n2,Bob,3\n", "'user' and 'friend'"),
+        ("date,source_ip,target_ip\n2024-01-01,10.0.0.1,10.0.0.2\n2024-01-02,10.0.0.2,10.0.0.3\n",
+         "'source_ip' and 'target_ip'"),
+    ],
+)  # fmt: skip
+def test_ids_are_ends_of_edges_before_attributes(put, text, ends):
+    with pytest.warns(
+        IgnoredInputWarning,
+        match=f"edges join columns {ends}, without weights: set source, target or weight to take other columns",
+    ):
+        assert read_graph(put("e", text)).num_edges == text.count("\n") - 1
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "hint"),
+    [
+        ("source,target,weight,note\na,b,1,x\n", {}, "'weight': set source and target to take other columns"),
+        ("source,target,note\na,b,x\n", {"source": "source"}, "without weights: set weight to take a column"),
+        ("source,target,weight,note\na,b,1,x\n", {"source": "source", "target": "target"}, "in 'weight'"),
+    ],
+)
+def test_a_warning_says_what_takes_ignored_columns(put, text, options, hint):
+    with pytest.warns(IgnoredInputWarning, match=f"{hint}$"):
+        read_graph(put("e", text), **options)
+
+
+def test_weights_without_a_header_are_stated(write):
+    path = write("e.txt", "1 2 3\n2 3 100000000\n")
+    with pytest.warns(AssumedInputWarning, match=r"weights are read from column 3 of .*: set weight=3 to confirm it"):
+        assert read_graph(path, directed=True).edge_weight.tolist() == [3, 1e8]
+    with warnings.catch_warnings(action="error"):
+        warnings.filterwarnings("ignore", "the graph has no features")
+        assert read_graph(path, directed=True, weight=3).edge_weight.tolist() == [3, 1e8]
+
+
+def test_times_without_a_header_are_no_weights(write):
+    path = write("e.txt", "1 2 1082040961\n2 3 1082155839\n1 2 1082414391\n")
+    with pytest.warns(IgnoredInputWarning, match=r"column 3 of .* seems to contain times: set weight=3 to take it"):
+        assert read_graph(path).edge_weight is None
+    assert read_graph(path, weight=3, directed=True).edge_weight.tolist() == pytest.approx([2164455352, 1082155839])
 
 
 def test_columns_without_names_are_given_by_number(write, read_edge_set):

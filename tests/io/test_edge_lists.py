@@ -21,7 +21,10 @@ from hypothesis import strategies as st
 
 from graphprox import IgnoredInputWarning, ReadError, StructuralFeaturesWarning, read_graph
 
-pytestmark = pytest.mark.filterwarnings("ignore::graphprox.StructuralFeaturesWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::graphprox.StructuralFeaturesWarning"),
+    pytest.mark.filterwarnings("ignore:weights are read from column 3"),
+]
 
 INTEGER = re.compile(r"\s*-?\d+\s*", re.ASCII)
 INTEGERS = st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 20)

@@ -35,9 +35,9 @@ _ENTITIES = _NODE_WORDS | _words(
 )
 # What a node may be to another one of the same kind.
 _RELATIVES = _words(
-    "author buyer callee caller child coauthor collaborator colleague contact followee follower following friend guest "
-    "host manager member neighbor owner parent partner people person player profile reader receiver recipient reviewer "
-    "seller sender subscriber user viewer visitor"
+    "author buyer callee caller child coauthor collaborator colleague contact employee followee follower following "
+    "friend guest host manager member neighbor owner parent partner people person player profile reader receiver "
+    "recipient reviewer seller sender subscriber user viewer visitor worker"
 )
 # Source and target of an edge, by the words that remain besides ids and entities.
 _PAIRS = tuple(
@@ -60,6 +60,12 @@ _PAIRS = tuple(
         ("a", "b"),
     )
 )
+# What an edge may have of both its ends, and is no node: from_date and to_date.
+_MEASURES = _words(
+    "age amount at category class cost count date datetime day degree hour index kind label lat latitude lng lon "
+    "longitude minute month port price rank score second size time timestamp type value week weight x y year"
+)
+_SUPERIORS = _words("parent manager supervisor boss superior leader chief")
 _SHORT = _words("u v i j")
 _NUMBERED = _words("1 2 a b left right start begin end stop parent child")  # mean an end only after a noun
 _WEIGHT_NAMES = frozenset(("weight", "weights", "w", "edgeweight", "edgeweights"))
@@ -139,6 +145,42 @@ def is_entity_id(name: str) -> bool:
     return len(words) > 1 and words[-1] in ("id", "ids", "uid", "guid", "uuid", "key", "no", "nr", "number")
 
 
+def is_id(name: str) -> bool:
+    """Check whether the last word of a column's name is "id", which no number of a house or phone has.
+
+    Parameters
+    ----------
+    name : str
+        Name of a column.
+
+    Returns
+    -------
+    bool
+    """
+    return is_entity_id(name) and split_words(name)[-1] in ("id", "ids", "uid", "guid", "uuid")
+
+
+def is_superior(name: str) -> bool:
+    """Check whether a column refers to another row of its table, as ``manager_id`` and ``reports_to`` do.
+
+    Parameters
+    ----------
+    name : str
+        Name of a column.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_superior("Manager ID"), is_superior("reports_to"), is_superior("customer_id")
+    (True, True, False)
+    """
+    words = tuple(word for word in split_words(name) if word not in _ID_WORDS)
+    return words == ("reports", "to") or (len(words) == 1 and words[0] in _SUPERIORS)
+
+
 def is_plain_name(name: str) -> bool:
     """Check whether a column is named as what people call a node, as ``name`` and ``Full Name`` are.
 
@@ -198,7 +240,28 @@ def find_ends(names: Sequence[str]) -> tuple[int, int] | None:
         found = [_best(names, [i for i, end in enumerate(ends) if end in side]) for side in (sources, targets)]
         if found[0] is not None and found[1] is not None:
             return found[0], found[1]
+    return _find_ends_of_noun(names)
+
+
+def _find_ends_of_noun(names: Sequence[str]) -> tuple[int, int] | None:
+    """Find two columns whose names differ in the end alone, as ``source_ip`` and ``target_ip``, of any noun."""
+    for pair in _PAIRS:
+        sources, targets = (_find_nouns(names, side - _NUMBERED - _SHORT) for side in pair)
+        noun = next((noun for noun in sources if noun in targets), None)
+        if noun is not None:
+            return sources[noun], targets[noun]
     return None
+
+
+def _find_nouns(names: Sequence[str], side: frozenset[str]) -> dict[tuple[str, ...], int]:
+    """Return the positions of columns by the words of their names besides one of ``side``."""
+    found: dict[tuple[str, ...], int] = {}
+    for i, name in enumerate(names):
+        words = split_words(name)
+        nouns = tuple(word for word in words if word not in side)
+        if len(words) - len(nouns) == 1 and nouns and _MEASURES.isdisjoint(nouns):
+            found.setdefault(nouns, i)
+    return found
 
 
 def _find_end(name: str) -> str | None:

@@ -30,6 +30,10 @@ _PHRASES = {
     ": header=True reads": ": --header reads",
     " and ids=False": " and --no-ids",
     ": set weight to take a column": ": --weight takes a column",
+    ": set source, target or weight to take other columns": ": --source, --target and --weight take other columns",
+    ": set source and target to take other columns": ": --source and --target take other columns",
+    ": set weight=3 to confirm it": ": --weight 3 confirms it",
+    ": set weight=3 to take it nevertheless": ": --weight 3 takes it nevertheless",
     ": set id to take another column": ": --id takes another column",
 }
 

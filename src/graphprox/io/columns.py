@@ -134,6 +134,20 @@ class Columns:
         hint = did_you_mean(str(wanted), filter(None, self.names))
         raise ParameterError(f"{role} must name a column of {self.path}; got {wanted!r}: {hint}")
 
+    def cells(self, position: int) -> set[str]:
+        """Return the distinct cells of a column in the first rows, without those that are empty.
+
+        Parameters
+        ----------
+        position : int
+            Position of the column, from 0.
+
+        Returns
+        -------
+        set of str
+        """
+        return {row[position].strip() for row in self.rows if len(row) > position} - {""}
+
     def is_distinct(self, position: int) -> bool:
         """Check whether no cell of a column occurs twice in the first rows.
 

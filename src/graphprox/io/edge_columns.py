@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
-from graphprox._utils.column_names import find_ends, is_entity, is_node_id, is_weight
+from graphprox._utils.column_names import (
+    find_ends,
+    is_entity,
+    is_entity_id,
+    is_id,
+    is_node_id,
+    is_plain_name,
+    is_superior,
+    is_weight,
+)
 from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
 from graphprox.io.columns import ColumnNames, Columns, name_columns, warn
 from graphprox.io.headers import NUMBER_CELL
+
+_MIN_TIME = 10**8  # seconds since 1970, in 1973
 
 
 def choose_edge_columns(columns: Columns, names: ColumnNames) -> list[int]:
@@ -61,11 +73,39 @@ def _guess_ends(columns: Columns) -> tuple[int, int]:
     if columns.names is None:
         return 0, 1
     usable = [i for i in range(columns.size) if not columns.is_index(i)]
-    named = [i for i in usable if is_entity(columns.names[i])]
-    if len(named) > 2 and (is_node_id(columns.names[named[0]]) or _counts_rows(columns, named[0])):
-        named = named[1:]  # the id of the row itself
+    ends = _find_hierarchy(columns, columns.names, usable)
+    if ends is not None:
+        return ends
+    named = _find_named(columns, columns.names, usable)
     first, second, *_ = named if len(named) > 1 else usable if len(usable) > 1 else range(2)
     return first, second
+
+
+def _find_hierarchy(columns: Columns, names: Sequence[str], usable: Sequence[int]) -> tuple[int, int] | None:
+    """Find an id and a column that refers to it, as ``id`` and ``manager_id``: ids that occur in both."""
+    superiors = [i for i in usable if is_superior(names[i])]
+    if len(superiors) != 1:
+        return None
+    (superior,) = superiors
+    others = [i for i in usable if i != superior]
+    ids = [i for i in others if is_node_id(names[i]) or is_entity_id(names[i])]
+    wanted = columns.cells(superior)
+    shared = {i: len(wanted & columns.cells(i)) for i in others if i in ids or is_plain_name(names[i])}
+    best = max(shared, key=shared.__getitem__, default=None)
+    if best is not None and shared[best]:
+        return best, superior
+    return (ids[0], superior) if len(ids) == 1 else None
+
+
+def _find_named(columns: Columns, names: Sequence[str], usable: Sequence[int]) -> list[int]:
+    """Find columns named as ids, or else as nodes; a name or a phone number is one only if there is no better."""
+    for is_named in (is_id, is_entity_id, lambda name: is_entity(name) and not is_plain_name(name), is_entity):
+        named = [i for i in usable if is_named(names[i])]
+        if len(named) > 2 and (is_node_id(names[named[0]]) or _counts_rows(columns, named[0])):
+            named = named[1:]  # the id of the row itself
+        if len(named) > 1:
+            return named
+    return []
 
 
 def _counts_rows(columns: Columns, position: int) -> bool:
@@ -84,20 +124,40 @@ def _choose_weight(columns: Columns, names: ColumnNames, ends: tuple[int, int]) 
         return weight
     if columns.names is not None:
         return next((i for i, name in enumerate(columns.names) if i not in ends and is_weight(name)), None)
-    if columns.size > 2 and ends == (0, 1):
-        cells = [row[2].strip() for row in columns.rows if len(row) > 2]
+    if columns.size > 2 and ends == (0, 1) and not _has_times(columns):
         # networkx writes attributes in braces, of which the reader of weights says what to do.
-        return 2 if any(NUMBER_CELL.fullmatch(cell) or cell.startswith("{") for cell in cells) else None
+        return 2 if _has_numbers(columns) or any(cell.startswith("{") for cell in columns.cells(2)) else None
     return None
+
+
+def _has_numbers(columns: Columns) -> bool:
+    return any(NUMBER_CELL.fullmatch(cell) for cell in columns.cells(2))
+
+
+def _has_times(columns: Columns) -> bool:
+    """Check whether the third column contains integers of 1e8 or more: seconds since 1970, as in temporal graphs."""
+    cells = columns.cells(2)
+    return bool(cells) and all(cell.isdecimal() and int(cell) >= _MIN_TIME for cell in cells)
 
 
 def _report_edges(columns: Columns, names: ColumnNames, source: int, target: int, weight: int | None) -> None:
     taken = f"edges join columns {columns.describe(source)} and {columns.describe(target)}"
-    if weight is not None:
-        taken += f", with the weights in {columns.describe(weight)}"
+    taken += ", without weights" if weight is None else f", with the weights in {columns.describe(weight)}"
     ignored = [i for i in range(columns.size) if i not in (source, target, weight) and not columns.is_index(i)]
     if ignored:
-        hint = "" if weight is not None else ", without weights: set weight to take a column"
+        hint = _hint_at_others(columns, names, weight)
         warn(f"{name_columns(columns, ignored)} ignored: {taken}{hint}", IgnoredInputWarning)
     elif (source, target) != (0, 1) and names.source is None and names.target is None:
-        warn(f"{taken} of {columns.path}", AssumedInputWarning)
+        warn(f"{taken.removesuffix(', without weights')} of {columns.path}", AssumedInputWarning)
+    elif weight is not None and names.weight is None and columns.names is None and _has_numbers(columns):
+        warn(f"weights are read from column 3 of {columns.path}: set weight=3 to confirm it", AssumedInputWarning)
+
+
+def _hint_at_others(columns: Columns, names: ColumnNames, weight: int | None) -> str:
+    """Say which parameters take what is ignored."""
+    if columns.names is None and weight is None and _has_times(columns):
+        return ", as column 3 seems to contain times: set weight=3 to take it nevertheless"
+    if names.source is None and names.target is None:
+        roles = "source and target" if weight is not None else "source, target or weight"
+        return f": set {roles} to take other columns"
+    return "" if weight is not None else ": set weight to take a column"
