@@ -13,7 +13,7 @@ import numpy as np
 
 from graphprox.errors import ReadError
 from graphprox.methods import METHODS, NodeClassifier
-from graphprox.model_selection.advice import paired_p_value
+from graphprox.model_selection.significance import LEVEL, MIN_SPLITS, holm, paired_p_value
 from reproduction.experiment import Experiment, TrialKey
 from reproduction.records import Record, read_records
 from reproduction.report.paper import Paper, ReportedFigure
@@ -21,8 +21,6 @@ from reproduction.report.paper import Paper, ReportedFigure
 PERCENT = 100.0
 MEGABYTE = 10**6
 BEST, SECOND = 1, 2  # ranks that tables emphasize
-LEVEL = 0.05  # of significance
-MIN_SPLITS = 5  # for a test
 Place = tuple[str, str]  # a data set and a row
 Column = tuple[str, str]  # a data set and a metric
 
@@ -113,26 +111,11 @@ def gather(folder: Path, experiment: Experiment) -> Findings:
 # -- significance -----------------------------------------------------------------------------------------------------
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values for multiple tests by the method of Holm.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    count, highest = len(p_values), 0.0
-    adjusted = [0.0] * count
-    for rank, index in enumerate(sorted(range(count), key=lambda each: p_values[each])):
-        highest = max(highest, min(1.0, (count - rank) * p_values[index]))
-        adjusted[index] = highest
-    return adjusted
-
-
 def significantly_different(reference: np.ndarray, rows: Mapping[str, np.ndarray]) -> set[str]:
     """Return the names of the rows that differ significantly from a reference.
 
-    A row that was measured on other splits, or on fewer than five, is not tested.
+    A row that was measured on other splits, or on fewer than five, is not tested, nor one whose differences are all
+    equal.
 
     Parameters
     ----------
@@ -146,7 +129,7 @@ def significantly_different(reference: np.ndarray, rows: Mapping[str, np.ndarray
     Examples
     --------
     >>> reference = np.array([80.0, 81, 82, 83, 84])
-    >>> rows = {"better": reference + 1, "same": reference, "other splits": reference[:4]}
+    >>> rows = {"better": reference + [1, 1, 1, 1, 2], "same": reference, "other splits": reference[:4]}
     >>> significantly_different(reference, rows)
     {'better'}
     """

@@ -186,6 +186,36 @@ def test_invalid_comparison_is_reported(run, tmp_path, no_data, options, sentenc
     assert sentence in err
 
 
+def test_an_interruption_does_not_lose_the_methods_that_are_done(run, tmp_path, no_data, monkeypatch):
+    from graphprox.methods import METHODS
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(METHODS["smoothed"], "_fit", stop)
+    code, out, err = run(
+        *("compare", "synthetic:nodes=140", "--out", tmp_path / "out", "--methods", "raw,smoothed", "--splits", 1)
+    )
+    assert code == 130
+    assert [line.split("  ")[0] for line in out.splitlines()] == ["method", "Raw features"]
+    assert "Take" not in out
+    assert err.startswith("error: ")
+
+
+@pytest.mark.parametrize("options", [["--protocol", "random"], ["--splits", "3"]])
+def test_options_of_accuracy_are_refused_without_labels(run, tmp_path, options):
+    (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"{a},{a + 1}\n" for a in range(40)))
+    code, out, err = run("compare", tmp_path / "edges.csv", "--methods", "raw", "--out", tmp_path / "out", *options)
+    assert (code, out) == (2, "")
+    assert f"{options[0]} needs a graph with labels" in err
+
+
+def test_repeated_methods_are_collected(run, tmp_path, no_data):
+    options = ("--methods", "raw", "--methods", "smoothed,raw", "--splits", 1, "--out", tmp_path, "--json")
+    _, out, _ = run("compare", "synthetic:nodes=140", *options)
+    assert [each["method"] for each in json.loads(out)["methods"]] == ["raw", "smoothed"]
+
+
 # -- embed by methods outside of the family -------------------------------------------------------------------------
 
 

@@ -104,8 +104,8 @@ def test_edges_between_unlike_nodes_hurt():
     graph = synthetic(nodes=280)
     rng = np.random.default_rng(0)
     mixed = Graph(np.eye(7)[graph.y] + 0.3 * rng.normal(size=(280, 7)), rng.integers(280, size=(2, 4000)), y=graph.y)
-    *_, last = summarize_comparison(list(compare(mixed, ["raw", "smoothed"], n_splits=5)), mixed)
-    assert last.startswith("Edges hurt here: raw features alone have")
+    *_, judgment, _ = summarize_comparison(list(compare(mixed, ["raw", "smoothed"], n_splits=5)), mixed)
+    assert judgment.startswith("Edges hurt here: raw features alone have")
 
 
 def test_a_method_that_fails_does_not_stop_the_others(dataset, monkeypatch):
@@ -115,6 +115,34 @@ def test_a_method_that_fails_does_not_stop_the_others(dataset, monkeypatch):
     monkeypatch.setattr(METHODS["smoothed"], "_fit", fail)
     results = list(compare(dataset, ["smoothed", "raw"], n_splits=1))
     assert [(each.failure, each.accuracy is None) for each in results] == [("training diverged", True), ("", False)]
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")])
+def test_memory_that_runs_out_for_one_method_does_not_stop_the_others(dataset, monkeypatch, error):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(METHODS["smoothed"], "_fit", fail)
+    failed, done = compare(dataset, ["smoothed", "raw"], n_splits=1)
+    assert failed.failure.startswith("memory ran out")
+    assert done.accuracy > 0
+
+
+def test_other_errors_are_not_taken_for_failures_of_a_method(dataset, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(METHODS["smoothed"], "_fit", fail)
+    with pytest.raises(RuntimeError, match="a bug"):
+        list(compare(dataset, ["smoothed"], n_splits=1))
+
+
+def test_the_test_is_corrected_by_the_sizes_of_the_splits(dataset):
+    (labeled,) = compare(dataset, ["raw"], n_splits=2)
+    assert labeled.test_ratio == pytest.approx(8, rel=0.1)
+    assert "test_ratio" not in labeled.to_dict()
+    (linked,) = compare(dataset.graph.without_labels(), ["raw"])
+    assert linked.test_ratio == 0
 
 
 def test_all_selects_every_method_that_the_graph_has_labels_for():

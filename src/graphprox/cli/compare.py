@@ -20,18 +20,18 @@ from graphprox.cli.options import (
     JsonOption,
     ScaleOption,
     SeedOption,
-    SplitsOption,
     check_scale,
     reads_graph,
 )
 from graphprox.cli.outputs import figures, writes
 from graphprox.cli.progress_display import progress_bars
+from graphprox.errors import ParameterError
 from graphprox.io.files import make_writable_folder
 
 if TYPE_CHECKING:
     from graphprox.model_selection import MethodResult
 
-USUAL = "usual"
+USUAL, RANDOM = "usual", "random"
 MAX_WIDTH = 1000  # characters: more than the table needs, whose columns would be cut in a narrow terminal
 
 
@@ -40,17 +40,34 @@ MAX_WIDTH = 1000  # characters: more than the table needs, whose columns would b
 def compare_methods(
     source: GraphSource,
     methods: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             "--methods",
             metavar="NAMES",
-            help="Methods separated by commas, `all`, or `usual` for a few of each kind.",
+            help="Methods separated by commas, `all`, or `usual` for a few of each kind; can be repeated. "
+            "[default: usual]",
+            show_default=False,
         ),
-    ] = USUAL,
+    ] = None,
     protocol: Annotated[
-        str, typer.Option("--protocol", metavar="|".join(get_args(ProtocolName)), help="How accuracy is measured.")
-    ] = "random",
-    splits: SplitsOption = 10,
+        str | None,
+        typer.Option(
+            "--protocol",
+            metavar="|".join(get_args(ProtocolName)),
+            help="How accuracy is measured, with labels. [default: random]",
+            show_default=False,
+        ),
+    ] = None,
+    splits: Annotated[
+        int | None,
+        typer.Option(
+            "--splits",
+            metavar="N",
+            min=1,
+            help="Number of random splits, with labels. [default: 10]",
+            show_default=False,
+        ),
+    ] = None,
     first_split: FirstSplitOption = 0,
     links: Annotated[
         bool | None,
@@ -69,8 +86,10 @@ def compare_methods(
 
     Accuracy is that of a logistic regression on test nodes; semi-supervised methods are trained on each split. Without
     labels a tenth of the edges is held out: link AUC is the probability that such an edge ranks above a pair without
-    one, neighborhood the share of a node's ten nearest that are its neighbors. Each method is trained once, with the
-    preset of the data set if it has one. A method that fails is reported, and does not stop the others.
+    one, neighborhood the share of a node's ten nearest by cosine that are its neighbors in the graph, out of those
+    that could be: all ten, or all neighbors of a node that has fewer. Each method is trained once, with the preset of
+    the data set if it has one. A method that fails is reported, and does not stop the others; if the command is
+    interrupted, the methods that are done are printed.
 
     Examples:
 
@@ -84,22 +103,32 @@ def compare_methods(
 
     folder = make_writable_folder(out)
     # An invalid name is reported before anything is read.
-    get_protocol(protocol)
-    names = list(DEFAULT_METHODS) if methods == USUAL else [name.strip() for name in methods.split(",")]
+    get_protocol(RANDOM if protocol is None else protocol)
+    given = [name.strip() for each in methods or [USUAL] for name in each.split(",")]
+    names = [name for each in given for name in (DEFAULT_METHODS if each == USUAL else [each])]
     select_methods(names)
     how = check_scale(scale)
     dataset = source.load()
+    if dataset.graph.y is None:
+        _check_unused({"--protocol": protocol, "--splits": splits})
+    splitting: dict[str, Any] = {
+        "protocol": RANDOM if protocol is None else protocol,
+        "n_splits": 10 if splits is None else splits,
+        "first_split": first_split,
+    }
     results: list[MethodResult] = []
     errors = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
-    with progress_bars(source.name) as show, report_progress(show):
-        options: dict[str, Any] = {"protocol": protocol, "n_splits": splits, "first_split": first_split, "links": links}
-        for result in compare(dataset, names, random_state=seed, scale=how, **options):
-            results.append(result)
-            if result.failure:
-                errors.print(f"{result.title}: {result.failure}")
+    try:
+        with progress_bars(source.name) as show, report_progress(show):
+            for result in compare(dataset, names, random_state=seed, scale=how, links=links, **splitting):
+                results.append(result)
+                if result.failure:
+                    errors.print(f"{result.title}: {result.failure}")
+    finally:  # what is done is not lost when a later method is interrupted
+        if results and not as_json:
+            Console(highlight=False, emoji=False, markup=False, width=MAX_WIDTH).print(_table(results))
     advice = summarize_comparison(results, dataset)
     if not as_json:
-        Console(highlight=False, emoji=False, markup=False, width=MAX_WIDTH).print(_table(results))
         print(*advice, sep="\n", end="\n" if advice else "")
     # The results are printed first, so that an error in plotting does not lose them.
     paths = plot_comparison(folder, results, dataset.name) if has_matplotlib() else []
@@ -108,6 +137,15 @@ def compare_methods(
         print(dump_json({**summary, "advice": advice, "files": list(map(str, paths))}, indent=2))
         return
     print(*(map(str, paths) if paths else [NO_FIGURE]), sep="\n")
+
+
+def _check_unused(options: dict[str, Any]) -> None:
+    """Raise an error if an option was given that only has a meaning with labels."""
+    for name, value in options.items():
+        if value is not None:
+            raise ParameterError(
+                f"{name} needs a graph with labels; this one has none: give --labels FILE, or leave {name} out"
+            )
 
 
 # Columns of scores, and the text of each; a column is shown if a method has such a score.

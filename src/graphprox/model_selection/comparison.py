@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from graphprox._utils.figures import new_figure, save_figure
-from graphprox._utils.memory import peak_memory, reset_peak_memory
+from graphprox._utils.memory import is_out_of_memory, peak_memory, reset_peak_memory
 from graphprox._utils.random import RandomState, check_seed
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import GraphproxError, ParameterError
@@ -30,6 +31,7 @@ from graphprox.model_selection.advice import Contender, advise
 from graphprox.preprocessing.scaling import ScaleName
 
 ALL = "all"
+OUT_OF_MEMORY = "memory ran out: compare it on a machine with more memory, or on a part of the graph"
 # A few methods of each kind, all of them fast.
 DEFAULT_METHODS = (
     *("raw", "smoothed", "diffused", "untrained", "deepwalk", "dgi", "cca-ssg"),
@@ -62,11 +64,15 @@ class MethodResult:
     link_auc : float, optional
         Area under the ROC curve of held-out edges, if links were compared and the method computes embeddings.
     neighborhood : float, optional
-        Share of the nearest nodes that are neighbors in the graph, if links were compared; see
+        Share of a node's ten nearest nodes by cosine that are its neighbors in the graph, out of those that could be:
+        all ten, or all neighbors of a node that has fewer; if links were compared. See
         :func:`graphprox.evaluation.neighborhood_agreement`.
     samples : tuple of float
         Accuracy on each split, or what each held-out edge contributes to ``link_auc``: two methods are compared
         by a paired test over these.
+    test_ratio : float
+        Mean number of test nodes per training node of the splits, by which the test is corrected for their overlap; 0
+        for held-out edges.
     """
 
     method: str
@@ -81,6 +87,7 @@ class MethodResult:
     link_auc: float | None = None
     neighborhood: float | None = None
     samples: tuple[float, ...] = field(default=(), repr=False)
+    test_ratio: float = field(default=0.0, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores as plain values, for JSON.
@@ -88,9 +95,9 @@ class MethodResult:
         Returns
         -------
         dict
-            Without ``samples``; ``accuracies`` are those of each split.
+            Without ``samples`` and ``test_ratio``; ``accuracies`` are those of each split.
         """
-        values = {name: value for name, value in asdict(self).items() if name != "samples"}
+        values = {name: value for name, value in asdict(self).items() if name not in ("samples", "test_ratio")}
         return values if self.accuracy is None else {**values, "accuracies": list(self.samples)}
 
 
@@ -140,7 +147,7 @@ def compare(
 ) -> Iterator[MethodResult]:
     """Train several methods on one graph, and yield the result of each when it is done.
 
-    A method that fails does not stop the others; its result has a ``failure``.
+    A method that fails, or for which memory runs out, does not stop the others; its result has a ``failure``.
 
     Parameters
     ----------
@@ -182,11 +189,15 @@ def compare(
             made = method(name, dataset=dataset, random_state=seed, scale=scale)
             if labeled or edges is None:
                 result = _score_nodes(result, evaluate_method(made, checked, splits, chosen.probe))
+                result = replace(result, test_ratio=_test_ratio(splits))
             if edges is not None and isinstance(made, GraphEmbedder):
                 result = _score_links(result, made, edges)
-            yield result
-        except GraphproxError as error:
-            yield MethodResult(name, result.title, failure=str(error))
+        except Exception as error:
+            if not isinstance(error, GraphproxError) and not is_out_of_memory(error):
+                raise
+            failure = OUT_OF_MEMORY if is_out_of_memory(error) else str(error)
+            result = MethodResult(name, result.title, failure=failure)
+        yield result  # outside of the try: what a caller raises is no failure of the method
 
 
 def _hold_out(graph: Graph, seed: int, *, links: bool, required: bool) -> EdgeSplit | None:
@@ -198,6 +209,10 @@ def _hold_out(graph: Graph, seed: int, *, links: bool, required: bool) -> EdgeSp
         if required:
             raise
         return None
+
+
+def _test_ratio(splits: Sequence[NodeSplit]) -> float:
+    return float(np.mean([len(each.test) / max(len(each.train), 1) for each in splits])) if splits else 0.0
 
 
 def _score_nodes(result: MethodResult, evaluation: MethodEvaluation) -> MethodResult:
@@ -262,7 +277,13 @@ def summarize_comparison(results: Sequence[MethodResult], graph: Graph | Dataset
     if done and not contenders:
         return ["Only time and memory were compared: the graph has no labels, and too few edges to hold some out."]
     measure, unit = ("accuracy", "splits") if by_accuracy else ("link AUC", "held-out edges")
-    return advise(contenders, measure=measure, unit=unit, has_features=has_informative_features(check_graph(graph)))
+    return advise(
+        contenders,
+        measure=measure,
+        unit=unit,
+        test_ratio=max(each.test_ratio for each in done) if by_accuracy else 0.0,
+        has_features=has_informative_features(check_graph(graph)),
+    )
 
 
 class MethodEvaluation(NamedTuple):

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import stats
 
 from graphprox import ReadError
-from graphprox.model_selection.advice import paired_p_value
+from graphprox.model_selection.significance import paired_p_value
 from reproduction.report.cells import (
     cost_of,
     gather,
-    holm,
     homophily_columns,
     percent_columns,
     significantly_different,
@@ -62,36 +58,6 @@ SPLITS = np.array([80.1, 81.4, 79.8, 80.9, 81.0, 80.2, 79.5, 80.7, 81.2, 80.4])
 NOISE = np.array([0.3, -0.4, 0.1, 0.5, -0.2, -0.3, 0.4, -0.1, 0.2, -0.5])
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.1, 0.3, 2.0])
-def test_p_value_is_that_of_the_paired_t_test(shift):
-    others = SPLITS + shift + NOISE
-    assert paired_p_value(SPLITS, others) == pytest.approx(stats.ttest_rel(SPLITS, others).pvalue, rel=1e-12)
-    differences = others - SPLITS
-    t = differences.mean() / (differences.std(ddof=1) / np.sqrt(len(differences)))
-    assert paired_p_value(SPLITS, others) == pytest.approx(2 * stats.t.sf(abs(t), len(differences) - 1))
-
-
-def test_constant_differences_are_not_tested():
-    assert paired_p_value(SPLITS, SPLITS) == 1.0
-    assert paired_p_value(SPLITS, SPLITS + 0.25) == 0.0
-    assert paired_p_value(SPLITS / 3 + 0.1, SPLITS / 3) == 0.0  # constant but for rounding
-
-
-def test_holm_on_a_worked_example():
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.7, 0.6]) == [1.0, 1.0]
-    assert holm([]) == []
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_holm_is_between_no_correction_and_bonferroni(probabilities):
-    raised = holm(probabilities)
-    for one, other in zip(probabilities, raised, strict=True):
-        assert one <= other <= min(1.0, len(probabilities) * one)
-    by_size = [raised[each] for each in np.argsort(probabilities)]
-    assert by_size == sorted(by_size)
-
-
 def test_large_differences_are_significant_and_small_ones_are_not():
     rows = {"better": SPLITS + 1 + NOISE, "worse": SPLITS - 1 + NOISE, "alike": SPLITS + 0.02 + NOISE}
     assert significantly_different(SPLITS, rows) == {"better", "worse"}
@@ -106,8 +72,9 @@ def test_correction_makes_a_close_difference_insignificant():
 
 
 def test_few_or_other_splits_are_not_tested():
-    assert significantly_different(SPLITS[:4], {"better": SPLITS[:4] + 5}) == set()
-    assert significantly_different(SPLITS[:5], {"better": SPLITS[:5] + 5}) == {"better"}
+    better = SPLITS + 5 + NOISE
+    assert significantly_different(SPLITS[:4], {"better": better[:4]}) == set()
+    assert significantly_different(SPLITS[:5], {"better": better[:5]}) == {"better"}
     assert significantly_different(SPLITS, {"other splits": SPLITS[:9] + 5}) == set()
 
 
@@ -191,7 +158,7 @@ def test_single_row_has_no_rank(records, make, paper):
 
 def test_star_marks_a_significant_difference_from_the_reference(records, make, paper):
     means = {"raw": 0.60, "f-gcl": 0.82, "t-gcl": 0.8201, "ft-gcl": 0.82}
-    steps = {"raw": 0.001, "f-gcl": 0.001, "t-gcl": 0.004, "ft-gcl": 0.001}
+    steps = {"raw": 0.002, "f-gcl": 0.001, "t-gcl": 0.004, "ft-gcl": 0.001}
     findings = records.keep(make(rows=ROWS), lambda trial: constant(means, steps[trial.row_name])(trial))
     assert [cell.star for cell in percent_columns(findings, paper)["Cora", "accuracy"]][:4] == [
         True,
