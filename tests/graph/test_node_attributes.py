@@ -98,3 +98,16 @@ def test_graphml_has_categories_too(tmp_path):
     graph = read_graph(tmp_path / "g.graphml")
     assert graph.feature_names == ("city=Oslo", "city=Rome")
     assert (graph.y.tolist(), graph.class_names) == ([1, -1, 0], ("blue", "red"))
+
+
+def test_booleans_are_those_of_a_table():
+    graph = Graph.from_networkx(make({"age": 30, "member": True}, {"age": 40, "member": False}, {"age": 51}))
+    assert [each.type for each in graph.table.encoder.columns] == ["number", "boolean"]
+    assert graph.x.tolist() == [[30, 1, 0], [40, 0, 0], [51, 0.5, 1]]
+
+
+def test_times_of_a_zone_are_converted_to_utc():
+    zone = datetime.timezone(datetime.timedelta(hours=-10))
+    first, second = datetime.datetime(2024, 1, 31, 20, tzinfo=zone), datetime.datetime(2024, 2, 1, 6)
+    graph = Graph.from_networkx(make({"t": first}, {"t": second}, {"t": datetime.datetime(2024, 3, 1)}))
+    assert graph.x[0].tolist() == graph.x[1].tolist()

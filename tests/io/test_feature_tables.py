@@ -215,3 +215,21 @@ def test_a_node_without_a_row_has_one_mark_which_a_model_keeps(edges, write):
         edges, features=write("y.csv", "id,age,city\nann,30,Rome\nbob,1,Oslo\ncy,5,Rome\ndan,2,Rome\n")
     )
     assert stored.encode(complete).x[:, 4].tolist() == [0, 0, 0, 0]
+
+
+# -- notations of numbers --------------------------------------------------------------------------------------------
+
+
+def test_codes_with_zeros_in_front_are_categories_in_text_and_parquet(edges, write, tmp_path):
+    frame = pd.DataFrame({"id": FOUR, "age": [30, 40, 50, 61], "zip": ["01234", "99999", "01234", "99999"]})
+    frame.to_parquet(tmp_path / "x.parquet")
+    for path in (tmp_path / "x.parquet", write("x.csv", frame.to_csv(index=False))):
+        assert read_graph(edges, features=path).feature_names == ("age", "zip=01234", "zip=99999")
+    small = write("y.csv", "id,age,size\nann,-0.5,1e-07\nbob,0,0.5\ncy,0,00.5\ndan,1,0\n")
+    assert read_graph(edges, features=small).feature_names == ("age", "size")
+
+
+def test_a_decimal_comma_is_an_error_that_names_the_cell(edges, write):
+    people = write("x.csv", "id;height\nann;1,5\nbob;1,75\ncy;2\ndan;1,6\n")
+    with pytest.raises(ReadError, match=r"decimal point .*; column 2 in row 2 of .* contains '1,5': write 1\.5"):
+        read_graph(edges, features=people)

@@ -125,3 +125,35 @@ def test_an_encoder_is_the_same_after_json(encoder):
 def test_a_damaged_description_is_rejected(encoder, change, words):
     with pytest.raises(ValueError, match=words):
         TableEncoder.from_dict({**encoder.to_dict(), **change})
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"age": [1, None, 3], "age is missing": [1, 2, 3]}, "column 'age' and of column 'age is missing': rename one"),
+        ({"city": ["a", "b", "a"], "city=a": [1, 2, 3]}, "'city=a' is made of column 'city' and of column 'city=a'"),
+        ({"x": [1, 2, 3], "row is missing": [1, 2, 3]}, "a row without cells and of column 'row is missing'"),
+        ({"city": ["(other)"] * 300 + ["b"] * 300 + ["c"]}, "'city=\\(other\\)' is made of column 'city' and of"),
+    ],
+)
+def test_names_that_collide_are_an_error_that_names_both(table, words):
+    with pytest.raises(GraphError, match=words):
+        TableEncoder.fit(pa.table(table))
+
+
+@pytest.mark.parametrize(
+    ("fitted", "cells", "words"),
+    [
+        (
+            [1, 2],
+            ["3", "x"],
+            "must contain numbers, as that of the fitted table does; column 'a' contains 'x' in row 2",
+        ),
+        (["2024-01-31", "2024-02-01"], ["2024-01-31", "soon"], "must contain dates, as that of the fitted .*: correct"),
+        ([True, False], ["yes", "perhaps"], "must contain yes and no, as .* fit again if the column has changed"),
+    ],
+)
+def test_a_cell_of_another_kind_names_what_was_fitted(fitted, cells, words):
+    encoder = TableEncoder.fit(pa.table({"a": fitted}))
+    with pytest.raises(GraphError, match=words):
+        encoder.transform(pa.table({"a": cells}))

@@ -122,7 +122,7 @@ def _find_kind(value: Any) -> str:
 
 def _to_time(value: datetime.date) -> datetime.datetime:
     if isinstance(value, datetime.datetime):
-        return value.replace(tzinfo=None)
+        return value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
     return datetime.datetime(value.year, value.month, value.day)
 
 

@@ -16,7 +16,6 @@ from graphprox._utils.column_names import are_id_names
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError, ReadError
 from graphprox.io.files import check_readable, ending
-from graphprox.io.headers import NUMBER
 from graphprox.io.ids import to_node_ids
 from graphprox.io.list_columns import VECTOR, find_vector_column, is_list, stack_lists
 from graphprox.io.npy import open_npz, read_npy, wrap_read_errors
@@ -25,6 +24,7 @@ from graphprox.io.sql import run_query
 from graphprox.io.sql_writer import DEFAULT_TABLE
 from graphprox.io.tables import Table, check_numeric, read_table, table_from_arrow
 from graphprox.io.word2vec import read_projector_ids, read_word2vec
+from graphprox.preprocessing.table_cells import NUMBER
 
 _ARRAY_NAMES = ("vectors", "embedding")
 _COLUMNS_PER_BLOCK = 16  # float32 values of a cache line

@@ -61,6 +61,7 @@ def read_encoded(
         position = ids + _names(table, ids).index(error.column)
         raise ReadError(
             f"{error.rule}; {table.column(position)} in {table.row(error.row)} contains {error.cell!r}"
+            f"{f': {error.remedy}' if error.remedy else ''}"
         ) from None
 
 

@@ -8,11 +8,9 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 
 from graphprox._utils.column_names import are_id_names, find_ends, is_entity, is_entity_id, is_label
-
-NUMBER = r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|(?i:nan|inf(inity)?))"
+from graphprox.preprocessing.table_cells import MISSING, NUMBER
 
 NUMBER_CELL = re.compile(NUMBER)
-_MISSING = ("", "na", "n/a", "null", "none")
 _WORDS = re.compile(r"#?[^\W\d]+([ .-][^\W\d]+)*|#?[^\W\d]{3,}[ .-]?\d")  # no codes such as Q42
 _MAX_ISOLATED = 0.1  # share of rows whose ids occur nowhere else, above which a first row like that is not special
 _LOOSE_ROWS, _MAX_LOOSE_ISOLATED = 50, 0.02  # from which even an edge list of networkx or SNAP has a header
@@ -77,7 +75,7 @@ def detect_header(rows: Rows, *, ids: int, loose: bool = False) -> Header:
         return Header.PRESENT
     if not numbers and not recurs and (common or (ids == 2 and _names_ends(first, rest))):
         return Header.PRESENT
-    if numbers or any(cell.lower() in _MISSING for cell in first) or not len(rows) > 1:
+    if numbers or any(cell.lower() in MISSING for cell in first) or not len(rows) > 1:
         ids_named = ids == 2 and len(rows) == 1 and all(map(is_entity_id, first[:2]))
         return Header.PRESENT if ids_named else Header.ABSENT
     if _has_column_of(rest, lambda cell: NUMBER_CELL.fullmatch(cell) is not None):

@@ -17,6 +17,7 @@ from graphprox.errors import ReadError
 from graphprox.io.files import reason
 from graphprox.io.list_columns import is_list, stack_lists
 from graphprox.io.parquet_sizes import check_parquet_sizes
+from graphprox.preprocessing.table_cells import has_padded_numbers
 
 
 def read_parquet(path: Path, *, names: Sequence[str] | None = None) -> pa.Table:
@@ -150,6 +151,8 @@ def _cast_ids(path: Path | str, name: str, column: pa.Array) -> pa.Array:
 def _cast(path: Path | str, name: str, column: pa.Array, wanted: pa.DataType) -> pa.Array:
     if pa.types.is_floating(wanted) and (pa.types.is_boolean(column.type) or pa.types.is_dictionary(column.type)):
         raise ReadError(f"column {name!r} of {path} must contain numbers; it contains {column.type}")
+    if pa.types.is_floating(wanted) and pa.types.is_string(column.type) and has_padded_numbers(column):
+        raise ReadError(f"column {name!r} of {path} must contain numbers; some have zeros in front")
     try:
         # A large integer may be rounded, as in text.
         return column.cast(wanted, safe=not pa.types.is_floating(wanted))

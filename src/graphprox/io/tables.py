@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 from graphprox.errors import ReadError
 from graphprox.io.columns import Columns
 from graphprox.io.files import check_readable, ending
-from graphprox.io.headers import NUMBER
 from graphprox.io.layout import INTEGER, Layout, detect_layout, is_blank_or_comment, is_loose
 from graphprox.io.parquet import cast_columns, decode, move_index, read_parquet
 from graphprox.io.text import ConversionError, line_number, parse_text
+from graphprox.preprocessing.table_cells import NUMBER, has_padded_numbers
 
 TEXT_ENDINGS = (
     ".csv", ".tsv", ".txt", ".edgelist", ".edges", ".edge", ".cites", ".content", ".dat", ".data", ".feat", ".feature",
@@ -229,6 +229,10 @@ def _parse_values(table: Table, position: int, wanted: pa.DataType | None) -> pa
         return column
     cells = pc.if_else(pc.equal(column, ""), None, column)
     check_numeric(table, position, cells, "features")
+    if has_padded_numbers(pc.utf8_trim_whitespace(cells)):  # codes, as ids may be
+        raise ReadError(
+            f"features must be numbers; {table.column(position)} of {table.path} has zeros in front of some"
+        )
     return pc.utf8_trim_whitespace(cells).cast(wanted)
 
 

@@ -111,8 +111,14 @@ class _Parser:
             source = (
                 cast("IO[bytes]", _NormalizedFile(file, spaced=layout.delimiter == " ")) if self.normalize else file
             )
-            integers = pa.int64() in self.types.values()
-            self.file = _InspectedFile(source, skip=layout.lines_before_data, integers=integers, loose=self.loose)
+            kinds = set(self.types.values())
+            self.file = _InspectedFile(
+                source,
+                skip=layout.lines_before_data,
+                integers=pa.int64() in kinds,
+                floats=pa.float32() in kinds,
+                loose=self.loose,
+            )
             return pa.csv.read_csv(
                 self.file,
                 pa.csv.ReadOptions(
@@ -219,11 +225,13 @@ class _NormalizedFile:
 class _InspectedFile:
     """File wrapper that records what pyarrow would misread or not report."""
 
-    def __init__(self, file: IO[bytes], *, skip: int, integers: bool = False, loose: bool = False) -> None:
+    def __init__(
+        self, file: IO[bytes], *, skip: int, integers: bool = False, floats: bool = False, loose: bool = False
+    ) -> None:
         self.closed = False
         self.padded = self.comments = self.spaces = False
         self.quotes = 0
-        self._file, self._skip, self._integers, self._loose = file, skip, integers, loose
+        self._file, self._skip, self._integers, self._floats, self._loose = file, skip, integers, floats, loose
         self._end = b"\n"
 
     def read(self, size: int = -1) -> bytes:
@@ -239,8 +247,8 @@ class _InspectedFile:
     def _inspect(self, seen: NDArray[np.uint8]) -> None:
         """Inspect a block; its first bytes are the end of the previous one."""
         self.quotes += int(np.count_nonzero(seen[len(self._end) :] == ord('"')))
-        if self._integers and not self.padded:
-            self.padded = _has_padded_number(seen)
+        if (self._integers or self._floats) and not self.padded:
+            self.padded = _has_padded_number(seen, signed=self._integers)
         if self._loose:
             before, after = seen[:-1], seen[1:]
             line_begins, is_space = before == ord("\n"), after == ord(" ")
@@ -252,9 +260,11 @@ class _InspectedFile:
         self.closed = True
 
 
-def _has_padded_number(seen: NDArray[np.uint8]) -> bool:
+def _has_padded_number(seen: NDArray[np.uint8], *, signed: bool) -> bool:
     """Check whether a cell begins with a zero followed by a digit, as 007 does and 0.7 does not."""
     before, zero, after = seen[:-2], seen[1:-1], seen[2:]
     # The first digit of a cell follows whitespace, a quote, a sign or a delimiter.
     begins = ((before < ord("0")) & (before != ord("."))) | (before == ord(";"))
+    if not signed:  # as an exponent may be
+        begins &= (before != ord("-")) & (before != ord("+"))
     return bool(((zero == ord("0")) & (after - ord("0") < 10) & begins).any())

@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 from graphprox.errors import GraphError
 
 NUMBER = r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|(?i:nan|inf(inity)?))"
+# Zeros in front, as in zip codes: a number has none.
+PADDED = r"^[+-]?0\d+$"
+# 1,5 and 1.234,5 in many languages, and 1,234 and 1,234.5 in others.
+_LOCAL = r"^[+-]?(\d{1,3}(,\d{3})+(\.\d+)?|\d+,\d+|\d{1,3}(\.\d{3})+,\d+)$"
 MISSING = ("", "na", "n/a", "null", "none", "nan")  # whatever their case
 
 
@@ -25,11 +29,14 @@ class CellError(GraphError):
     cell : str
     rule : str
         What the cells of the column must be.
+    remedy : str, default=""
+        What to do.
     """
 
-    def __init__(self, column: str, row: int, cell: str, rule: str) -> None:
-        super().__init__(f"{rule}; column {column!r} contains {cell!r} in row {row + 1}")
-        self.column, self.row, self.cell, self.rule = column, row, cell, rule
+    def __init__(self, column: str, row: int, cell: str, rule: str, remedy: str = "") -> None:
+        end = f": {remedy}" if remedy else ""
+        super().__init__(f"{rule}; column {column!r} contains {cell!r} in row {row + 1}{end}")
+        self.column, self.row, self.cell, self.rule, self.remedy = column, row, cell, rule, remedy
 
 
 def to_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -84,6 +91,33 @@ def clean_text(column: pa.Array) -> pa.Array:
 def are_numbers(text: pa.Array) -> pa.Array:
     """Return whether each string is a number; null where it is missing."""
     return pc.match_substring_regex(text, f"^({NUMBER})$")
+
+
+def has_padded_numbers(text: pa.Array) -> bool:
+    """Return whether a cell is a number with zeros in front, as a zip code may be."""
+    return bool(pc.any(pc.match_substring_regex(text, PADDED)).as_py())
+
+
+def reject_local_numbers(name: str, text: pa.Array, share: float) -> None:
+    """Raise a `CellError` if numbers are written with a comma.
+
+    Parameters
+    ----------
+    name : str
+    text : pyarrow.Array of str
+        Cells; missing ones are null.
+    share : float
+        Share of cells that are numbers in any notation, above which the column is one of numbers.
+
+    Examples
+    --------
+    >>> reject_local_numbers("height", pa.array(["1.5", "2"]), 0.5)
+    """
+    is_local = pc.match_substring_regex(text, _LOCAL)
+    at = pc.index(is_local, True).as_py()
+    if at >= 0 and pc.mean(pc.or_(is_local, are_numbers(text)).cast(pa.int8())).as_py() > share:
+        rule = "numbers must be written with a decimal point and without thousands separators"
+        raise CellError(name, at, text[at].as_py(), rule, "write 1.5 for 1,5, and 1234 for 1,234")
 
 
 def to_numbers(name: str, column: pa.Array) -> NDArray[np.float64]:

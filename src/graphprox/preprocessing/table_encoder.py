@@ -19,9 +19,10 @@ from graphprox._utils.suggestions import did_you_mean
 from graphprox.errors import GraphError, IgnoredInputWarning
 from graphprox.preprocessing.columns import AnyColumn, fit_column
 from graphprox.preprocessing.columns.number import NumberColumn
-from graphprox.preprocessing.table_cells import to_array
+from graphprox.preprocessing.table_cells import CellError, to_array
 
 MAX_SPARSE_DENSITY = 0.1  # a table with fewer nonzeros becomes a sparse matrix
+_KINDS = {"number": "numbers", "boolean": "yes and no", "category": "categories", "date": "dates"}
 MISSING_ROW = "row is missing"
 _NUM_NAMES = 5  # names of columns in a message
 
@@ -89,6 +90,7 @@ class TableEncoder(BaseModel):
         for why in dict.fromkeys(ignored.values()):
             names = [name for name, each in ignored.items() if each == why]
             _warn(f"{_list_columns(names)} {'has' if len(names) == 1 else 'have'} {why}; {_ignored(names)}")
+        _check_feature_names(columns)
         missing = _find_missing_rows(table, columns) if len(columns) > 1 else np.zeros(0, bool)
         if not missing.any():
             return cls(columns=columns, ignored=tuple(ignored))
@@ -170,7 +172,12 @@ class TableEncoder(BaseModel):
         for each in self.columns:
             column = to_array(table.column(each.name))
             stop = start + len(each.feature_names)
-            x[:, start:stop] = each.transform(column)
+            try:
+                x[:, start:stop] = each.transform(column)
+            except CellError as error:
+                rule = f"a column must contain {_KINDS[each.type]}, as that of the fitted table does"
+                remedy = "correct the cell, leave it empty, or fit again if the column has changed"
+                raise CellError(each.name, error.row, error.cell, rule, remedy) from None
             start = stop
             if found := each.find_unseen(column):
                 unseen[each.name] = found
@@ -258,6 +265,20 @@ class TableEncoder(BaseModel):
             first = error.errors()[0]
             raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
         return found
+
+
+def _check_feature_names(columns: Sequence[AnyColumn]) -> None:
+    """Raise a `GraphError` if two columns of numbers would have the same name."""
+    owner: dict[str, str] = {MISSING_ROW: "a row without cells"} if len(columns) > 1 else {}
+    for each in columns:
+        for name in each.feature_names:
+            made_of = f"column {each.name!r}"
+            if name in owner:
+                raise GraphError(
+                    f"the numbers of a table must have different names; {name!r} is made of {owner[name]} and of "
+                    f"{made_of}: rename one"
+                )
+            owner[name] = made_of
 
 
 def _find_missing_rows(table: pa.Table, columns: Sequence[AnyColumn]) -> NDArray[np.bool_]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -26,15 +26,9 @@ class ColumnEncoder(BaseModel, ABC):
         Name of the column.
     has_missing : bool
         Whether cells were missing, which then have a column of zeros and ones of their own.
-
-    Attributes
-    ----------
-    kind : str
-        Name of the kind of column.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-    kind: ClassVar[str]
 
     name: str
     has_missing: bool = False

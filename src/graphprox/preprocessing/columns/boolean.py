@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -39,8 +39,6 @@ class BooleanColumn(ColumnEncoder):
         Share of yes among the cells that are not missing.
     has_missing : bool
     """
-
-    kind: ClassVar[str] = "boolean"
 
     type: Literal["boolean"] = "boolean"
     share: FiniteFloat

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -36,8 +35,6 @@ class CategoryColumn(ColumnEncoder):
         Those that share a column, sorted.
     has_missing : bool
     """
-
-    kind: ClassVar[str] = "category"
 
     type: Literal["category"] = "category"
     categories: tuple[str, ...]
@@ -109,7 +106,7 @@ def reject_text(name: str, text: pa.Array) -> None:
     text : pyarrow.Array of str
         Cells that are not missing.
     """
-    if len(text) < 2 or math.isclose(pc.count_distinct(text).as_py(), 1):
+    if len(text) < 2 or pc.count_distinct(text).as_py() < 2:
         return
     is_long = pc.mean(pc.utf8_length(text)).as_py() >= MIN_TEXT_LENGTH
     if is_long and pc.count_distinct(text).as_py() > len(text) / 2:

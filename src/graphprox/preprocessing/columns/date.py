@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,7 @@ FORMATS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "day/month/year": (rf"^(\d{{1,2}})/(\d{{1,2}})/(\d{{4}}){_TIME}$", r"\3-\2-\1\4"),
     }
 )
+_OFFSET = r"(?P<sign>[+-])(?P<hours>\d{2}):?(?P<minutes>\d{2})$"
 STORED = "stored"  # as dates, rather than as text
 _DAY = 86_400 * 1_000_000  # microseconds
 _WEEKDAY_OFFSET = 3  # the first of January 1970 was a Thursday
@@ -78,8 +79,6 @@ class DateColumn(ColumnEncoder):
         Cycles that differ between rows.
     has_missing : bool
     """
-
-    kind: ClassVar[str] = "date"
 
     type: Literal["date"] = "date"
     format: Literal["year-month-day", "year-month", "day.month.year", "month/day/year", "day/month/year", "stored"]
@@ -160,9 +159,23 @@ def _parse(text: pa.Array, form: str) -> pa.Array | None:
     plain = pc.replace_substring_regex(text, pattern, rewritten)
     padded = pc.replace_substring_regex(plain, r"([- T:])(\d)\b", r"\10\2")
     try:
-        return padded.cast(pa.timestamp("us"))
+        local = padded.cast(pa.timestamp("us"))
     except pa.ArrowInvalid:  # such as the 30th of February
         return None
+    return pc.subtract(local, _find_offsets(text))
+
+
+def _find_offsets(text: pa.Array) -> pa.Array:
+    """Return how far the clocks of each date are ahead of UTC; nothing if it does not say so."""
+    parts = pc.extract_regex(text, _OFFSET)
+    sign, hours, minutes = (parts.field(name) for name in ("sign", "hours", "minutes"))
+    found = pc.is_valid(parts)
+    size = pc.add(
+        pc.multiply(pc.if_else(found, hours, "0").cast(pa.int64()), 60),
+        pc.if_else(found, minutes, "0").cast(pa.int64()),
+    )
+    signed = pc.if_else(pc.and_(found, pc.equal(sign, "-")), pc.negate(size), size)
+    return pc.multiply(pc.fill_null(signed, 0), 60_000_000).cast(pa.duration("us"))
 
 
 def _raise_first(name: str, text: pa.Array, form: str) -> None:

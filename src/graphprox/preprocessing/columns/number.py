@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -22,8 +22,6 @@ class NumberColumn(ColumnEncoder):
         Mean of the cells that are not missing.
     has_missing : bool
     """
-
-    kind: ClassVar[str] = "number"
 
     type: Literal["number"] = "number"
     mean: FiniteFloat
