@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch_geometric.data import Data, HeteroData
 from torch_geometric.nn import GCNConv
 
-from graphprox import Graph, GraphError, IgnoredInputWarning, StructuralFeaturesWarning
+from graphprox import Graph, GraphError, IgnoredInputWarning, StructuralFeaturesWarning, read_graph
 
 
 @st.composite
@@ -211,3 +211,13 @@ def test_karate_club_equals_networkx():
         graph = Graph.from_networkx(club, label="club")
     assert (graph.num_nodes, graph.num_edges, graph.class_names) == (34, 78, ("Mr. Hi", "Officer"))
     assert (graph.to_scipy() != nx.to_scipy_sparse_array(club, dtype=np.float32)).nnz == 0
+
+
+@pytest.mark.parametrize("name", ["y", "label", "class"])
+def test_networkx_graphs_have_the_labels_of_graphml_files(tmp_path, name):
+    made = nx.Graph([("a", "b")])
+    nx.set_node_attributes(made, {"a": "red", "b": "blue"}, name)
+    nx.set_node_attributes(made, {"a": 1.0, "b": 2.0}, "size")
+    nx.write_graphml(made, tmp_path / "g.graphml")
+    for graph in (Graph.from_networkx(made), read_graph(tmp_path / "g.graphml")):
+        assert (graph.class_names, graph.feature_names) == (("blue", "red"), ("size",))

@@ -295,6 +295,48 @@ def test_labels_of_the_same_table_by_another_path_are_no_feature(put, write, tmp
     assert len(left_out) == len(caught) - (kind == "copy") == (kind == "copy")
 
 
+@pytest.mark.parametrize("name", ["label", "Class", "true_label", "y", "target", "paper label"])
+def test_a_feature_that_is_named_as_the_label_is_stated(put, write, name):
+    path = put("users", f"user_id,age,{name}\nann,3,red\nbob,4,blue\ncy,3,red\n")
+    edges = write("e.csv", "ann,bob\nbob,cy\n")
+    with pytest.warns(
+        AssumedInputWarning, match=f"column '{name}' of .* is used as a feature: set labels to"
+    ) as caught:
+        read_graph(edges, features=path)
+    assert len(caught) == 1
+    with warnings.catch_warnings(action="error"):
+        assert read_graph(edges, features=path, labels=path, label=name).feature_names == ("age",)
+
+
+@pytest.mark.parametrize("names", ["x,y", "age,category", "age,ticket_class", "age,yes"])
+def test_other_features_are_not_stated(put, write, names):
+    path = put("users", f"user_id,{names}\nann,3,1\nbob,4,2\ncy,3,1\n")
+    with warnings.catch_warnings(action="error"):
+        assert read_graph(write("e.csv", "ann,bob\nbob,cy\n"), features=path).num_features == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "is_stated"),
+    [("steps", True), ("age", True), ("year", True), ("id", False), ("node", False), ("user", False), ("index", False),
+     ("name", False), ("paper_id", False), ("Unnamed: 0", False)],
+)  # fmt: skip
+def test_a_first_column_that_is_not_named_as_ids_is_stated(put, write, name, is_stated):
+    edges, path = write("e.csv", "7,8\n8,9\n"), put("x", f"{name},w\n7,1.5\n8,2.5\n9,3.5\n")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert read_graph(edges, features=path).ids.tolist() == [7, 8, 9]
+    words = f"ids are read from column {name!r} of {path}: set id to take another column"
+    assert [str(each.message) for each in caught] == [words] * is_stated
+    with warnings.catch_warnings(action="error"):
+        read_graph(edges, features=path, id=1)
+
+
+def test_words_in_the_first_column_are_ids(put, write):
+    with warnings.catch_warnings(action="error"):
+        path = put("x", "iban,w\na7,1.5\na8,2.5\na9,3.5\n")
+        assert read_graph(write("e.csv", "a7,a8\na8,a9\n"), features=path).num_features == 1
+
+
 def test_equal_ids_of_different_kinds_of_nodes_are_counted(put, write):
     path = put("e", "customer_id,product_id\n1,7\n2,1\n3,2\n")
     with pytest.warns(

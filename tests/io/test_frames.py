@@ -109,6 +109,22 @@ def test_numbered_columns_of_features_and_labels_are_different():
     assert (graph.x.tolist(), graph.y.tolist()) == (features.to_numpy().tolist(), [0, 1, 0])
 
 
+def test_an_index_that_is_left_out_is_named_as_the_alternative():
+    edges = pd.DataFrame({"source": [5, 6], "target": [6, 7]})
+    frame = pd.DataFrame({"steps": [6, 7, 5], "w": [1, 2, 3]}, index=[5, 6, 7])
+    with pytest.warns(AssumedInputWarning, match=r"column 'steps' of the features: set id .*frame.rename_axis\('id'\)"):
+        Graph.from_frames(edges, frame)
+    with warnings.catch_warnings(action="error"):
+        assert Graph.from_frames(edges, frame.rename_axis("id")).x.tolist() == [[6, 1], [7, 2], [5, 3]]
+
+
+def test_vectors_may_stand_beside_other_columns():
+    frame = pd.DataFrame({"id": ["a", "b"], "vec": [[1.0, 2], [3, 4]], "city": ["Rome", "Oslo"]})
+    graph = Graph.from_frames(pd.DataFrame({"source": ["a"], "target": ["b"]}), frame)
+    assert graph.feature_names == ("vec[0]", "vec[1]", "city=Oslo", "city=Rome")
+    assert graph.x.tolist() == [[1, 2, 0, 1], [3, 4, 1, 0]]
+
+
 def test_what_is_assumed_is_stated_as_for_files():
     with pytest.warns(AssumedInputWarning, match="edges join columns 'follower' and 'followee' of the edges"):
         Graph.from_frames(

@@ -69,6 +69,9 @@ _SUPERIORS = _words("parent manager supervisor boss superior leader chief")
 _SHORT = _words("u v i j")
 _NUMBERED = _words("1 2 a b left right start begin end stop parent child")  # mean an end only after a noun
 _WEIGHT_NAMES = frozenset(("weight", "weights", "w", "edgeweight", "edgeweights"))
+LABEL_NAMES = ("y", "label", "class")  # of attributes that are the label of a node, the first one that there is
+_CLASS_WORDS = _words("label labels class classes target y")
+_CLASS_KINDS = _words("actual class gold ground node true truth vertex")
 _LABEL_WORDS = _words("label labels class classes y category community target")
 
 
@@ -331,6 +334,27 @@ def is_label(name: str) -> bool:
     bool
     """
     return not _LABEL_WORDS.isdisjoint(split_words(name)[-1:])
+
+
+def is_class(name: str) -> bool:
+    """Check whether a column is hardly anything but the label of nodes: ``label``, ``true_class``, no ``ticket class``.
+
+    Parameters
+    ----------
+    name : str
+        Name of a column.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_class("Topic Label"), is_class("true_class"), is_class("ticket class"), is_class("category")
+    (True, True, False, False)
+    """
+    *others, last = split_words(name) or ("",)
+    return last in ("label", "labels") or (last in _CLASS_WORDS and _CLASS_KINDS.issuperset(others))
 
 
 def is_unnamed(name: str) -> bool:

@@ -175,7 +175,7 @@ def _read_colors(
 
 def _read_color_table(labels: Path | str, database: Path | None, names: ColumnNames) -> Table | None:
     """Read a table or query; return None for a file of arrays."""
-    choose = partial(choose_feature_columns, names=names)
+    choose = partial(choose_feature_columns, names=names, classes=True)
     if isinstance(labels, str):
         return table_from_arrow("the query", run_query(labels, database), ids=1, values=None, choose=choose)
     if ending(labels) in TEXT_ENDINGS + PARQUET_ENDINGS:

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from graphprox._utils.arrays import MatrixLike, SparseLike
+from graphprox._utils.column_names import LABEL_NAMES
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import GraphError, IgnoredInputWarning
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
@@ -146,7 +147,7 @@ def from_networkx(
     graph: nx.Graph[Any],
     *,
     features: Iterable[str] | None = None,
-    label: str = "y",
+    label: str | None = None,
     weight: str = "weight",
 ) -> Graph:
     """Convert a networkx graph; see `Graph.from_networkx`."""
@@ -155,6 +156,9 @@ def from_networkx(
     number = {node: i for i, node in enumerate(nodes)}
     edges = [(number[a], number[b]) for a, b in graph.edges()]
     index = np.array(edges, np.int64).reshape(-1, 2).T
+    if label is None:
+        known = {name for _, attributes in graph.nodes.data() for name in attributes} - set(features or ())
+        label = next((name for name in LABEL_NAMES if name in known), LABEL_NAMES[0])
     x = read_node_attributes(graph, features=features, label=label)
     report_edges(graph, weight)
     y, class_names = _encode_labels([graph.nodes[node].get(label) for node in nodes])

@@ -394,7 +394,7 @@ class Graph(ReadOnlyArrays):
         graph: nx.Graph[Any],
         *,
         features: Iterable[str] | None = None,
-        label: str = "y",
+        label: str | None = None,
         weight: str = "weight",
     ) -> Graph:
         """Convert a networkx graph.
@@ -407,8 +407,8 @@ class Graph(ReadOnlyArrays):
             Node attributes to use as features, all of them if None. Strings are categories, a vector fills several
             columns, and a node without an attribute has a missing value. What cannot be used is ignored, with a
             warning.
-        label : str, default="y"
-            Node attribute that contains the class; nodes may lack it.
+        label : str, default=None
+            Node attribute that contains the class; nodes may lack it. If None, ``y``, ``label`` or ``class``.
         weight : str, default="weight"
             Edge attribute that contains the weight; edges without it have weight 1.
 

@@ -69,12 +69,15 @@ class Columns:
         Number of columns.
     rows : sequence of sequences of str
         Cells of the first rows.
+    has_index : bool
+        Whether an index of pandas that has no name was left out.
     """
 
     path: Path | str
     names: tuple[str, ...] | None
     size: int
     rows: Sequence[Sequence[str]]
+    has_index: bool = False
 
     def describe(self, position: int) -> str:
         """Return the name of a column, or its number, for messages.

@@ -92,8 +92,6 @@ def _read_features(arrays: NpzArrays) -> Any:
 
 # -- GraphML --------------------------------------------------------------------------------------------------------
 
-_GRAPHML_LABELS = ("y", "label", "class")
-
 
 def read_graphml(path: Path, *, label: str | None = None, weight: str | None = None) -> Graph:
     """Read a graph from a GraphML file.
@@ -128,9 +126,7 @@ def read_graphml(path: Path, *, label: str | None = None, weight: str | None = N
     for *_, attributes in parsed.edges.data():
         attributes.pop("id", None)  # of the XML element, not of the edge
     attribute_names = {name for _, attributes in parsed.nodes.data() for name in attributes}
-    if label is None:
-        label = next((name for name in _GRAPHML_LABELS if name in attribute_names), _GRAPHML_LABELS[0])
-    elif label not in attribute_names:
+    if label is not None and label not in attribute_names:
         hint = did_you_mean(label, sorted(attribute_names))
         raise ParameterError(f"label must name an attribute of the nodes of {path}; got {label!r}: {hint}")
     if weight is not None:

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphprox._utils.column_names import is_entity, is_entity_id, is_label, is_node_id, is_plain_name, is_unnamed
+from graphprox._utils.column_names import (
+    is_class,
+    is_entity,
+    is_entity_id,
+    is_label,
+    is_node_id,
+    is_plain_name,
+    is_unnamed,
+)
 from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
 from graphprox.io.columns import ColumnNames, Columns, name_columns, warn
+from graphprox.io.headers import NUMBER_CELL
 
 
 def choose_id_column(columns: Columns, names: ColumnNames) -> int:
@@ -28,9 +37,21 @@ def choose_id_column(columns: Columns, names: ColumnNames) -> int:
     if names.id is not None:
         return columns.find("id", names.id)
     found = 0 if columns.names is None else _find_id(columns, columns.names)
-    if found != 0 and not columns.is_index(0):
+    if columns.names is not None and found == 0 and not _may_be_ids(columns, columns.names[0]):
+        hint = ", or name the index, as in frame.rename_axis('id'), to take it" if columns.has_index else ""
+        warn(
+            f"ids are read from column {columns.describe(0)} of {columns.path}: set id to take another column{hint}",
+            AssumedInputWarning,
+        )
+    elif found != 0 and not columns.is_index(0):
         warn(f"ids are read from column {columns.describe(found)} of {columns.path}", AssumedInputWarning)
     return found
+
+
+def _may_be_ids(columns: Columns, name: str) -> bool:
+    """Check whether the first column has the name of ids or none, or contains words, which are hardly a feature."""
+    is_named = is_entity(name) or is_unnamed(name) or name.strip().lower() == "index"
+    return is_named or not all(map(NUMBER_CELL.fullmatch, columns.cells(0)))
 
 
 def _find_id(columns: Columns, names: tuple[str, ...]) -> int:
@@ -44,7 +65,13 @@ def _find_id(columns: Columns, names: tuple[str, ...]) -> int:
 
 
 def choose_feature_columns(
-    columns: Columns, names: ColumnNames, *, ids: bool = True, labels: bool = False, label: str | None = None
+    columns: Columns,
+    names: ColumnNames,
+    *,
+    ids: bool = True,
+    labels: bool = False,
+    label: str | None = None,
+    classes: bool = False,
 ) -> list[int]:
     """Choose the columns of ids and of features; an index of pandas that is not the ids is left out.
 
@@ -60,6 +87,8 @@ def choose_feature_columns(
         Whether the labels are a column of the same table, which is no feature then.
     label : str, default=None
         Column of another table that contains the labels. One of the same name is no feature either.
+    classes : bool, default=False
+        Whether columns may be classes without a warning.
 
     Returns
     -------
@@ -68,7 +97,21 @@ def choose_feature_columns(
     """
     first = [choose_id_column(columns, names)] if ids else []
     left_out = {*first, _find_label(columns, names, first)} if labels else {*first, *_find_copies(columns, label)}
-    return first + [i for i in range(columns.size) if i not in left_out and not columns.is_index(i)]
+    found = [i for i in range(columns.size) if i not in left_out and not columns.is_index(i)]
+    if not classes:
+        _report_classes(columns, found)
+    return first + found
+
+
+def _report_classes(columns: Columns, features: Sequence[int]) -> None:
+    """Warn about features that are named as the class of nodes."""
+    names = [name.strip().lower() for name in columns.names or ()]
+    is_place = "x" in names  # beside which y is a coordinate
+    found = [i for i in features if names and is_class(names[i]) and not (is_place and names[i] == "y")]
+    if found:
+        used = "features: set labels to this table too to leave one out"
+        used = "a feature: set labels to this table too to leave it out" if len(found) == 1 else used
+        warn(f"{name_columns(columns, found)} used as {used}", AssumedInputWarning)
 
 
 def _find_copies(columns: Columns, label: str | None) -> list[int]:

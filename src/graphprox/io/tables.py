@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphprox._utils.column_names import is_unnamed
 from graphprox.errors import ReadError
 from graphprox.io.columns import Columns
 from graphprox.io.files import check_readable, ending
@@ -163,6 +164,7 @@ def table_from_arrow(
     -------
     Table
     """
+    had_index = any(map(is_unnamed, table.column_names))
     table = move_index(table, ids) if index else table
     if table.num_columns < ids:
         raise ReadError(f"{name} must have at least {ids} column{'s' * (ids > 1)} of ids; it has {table.num_columns}")
@@ -171,7 +173,8 @@ def table_from_arrow(
     if choose is not None:
         head = [decode(name, column) for column in table.slice(0, _SAMPLED_ROWS).columns]
         rows = [*zip(*map(_to_cells, head), strict=True)]
-        positions = choose(Columns(name, names, len(names), rows))
+        lost_index = had_index and not any(map(is_unnamed, names))
+        positions = choose(Columns(name, names, len(names), rows, has_index=lost_index))
     columns, names = cast_columns(name, table.select(positions), ids=ids, values=values, features=features)
     found = Table(name, columns, names, positions=tuple(positions) if len(positions) == len(columns) else None)
     _check_ids_present(found, ids)
