@@ -104,7 +104,7 @@ DatabaseOption = Annotated[
     typer.Option(
         "--database",
         metavar="FILE",
-        help="DuckDB or SQLite file that SQL queries read, and never write. [default: queries read files]",
+        help="DuckDB or SQLite file for SQL queries, which only read. [default: queries read files]",
         show_default=False,
     ),
 ]

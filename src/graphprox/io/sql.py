@@ -1,6 +1,7 @@
 """SQL queries, run by DuckDB: on a database of DuckDB or SQLite, or on files.
 
-A database is opened read-only, a query is one SELECT statement, and nothing is installed from the network.
+A database is opened read-only, a query is one SELECT statement of which no part writes, and nothing is installed from
+the network.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 
 from graphprox.errors import ParameterError, ReadError
 from graphprox.io.files import check_readable, reason
+from graphprox.io.sql_tree import RUNNING_FUNCTIONS, QueryTree, parse_query
 from graphprox.io.sqlite import is_sqlite, query_sqlite
 
 if TYPE_CHECKING:
@@ -30,6 +32,12 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "allow_community_extensions": "false",
     "python_enable_replacements": "false",  # a table must not be a variable of this program
 }
+_DEFINITIONS = """
+    SELECT view_name, sql FROM system.main.duckdb_views() WHERE NOT internal
+    UNION ALL
+    SELECT function_name, macro_definition FROM system.main.duckdb_functions() WHERE NOT internal
+"""
+_RUNNING = re.compile(rf"\b({'|'.join(RUNNING_FUNCTIONS)})\"?\s*\(", re.IGNORECASE)
 
 
 def is_query(text: str | Path) -> bool:
@@ -81,16 +89,14 @@ def run_query(query: str, database: str | Path | None = None) -> pa.Table:
     [{'a': 1, 'b': 'x'}]
     """
     path = None if database is None else check_readable(Path(database))
-    try:
-        query.encode()
-    except UnicodeError as error:
-        raise ReadError(f"the query must be valid text: {reason(error)}") from None
+    _check_text(query)
     with open_database(path) as connection:
         if connection is None:
             assert path is not None  # noqa: S101 - an SQLite file
             return query_sqlite(query, path)
         with wrap_sql_errors("the query must be valid SQL"):
-            _check_is_select(connection, query)
+            check_query(query)
+            _check_definitions(connection)
             return _normalize(connection.sql(query).to_arrow_table())
 
 
@@ -200,12 +206,47 @@ def describe_sql_error(error: Exception) -> str:
     return "; ".join([first, *rest])[:400]
 
 
-def _check_is_select(connection: DuckDBPyConnection, query: str) -> None:
-    import duckdb
+def check_query(query: str) -> QueryTree:
+    """Check that a query only reads, and find the tables and files that it names.
 
-    statements = connection.extract_statements(query)
-    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise ReadError(f"a query must be one SELECT statement; got {len(statements)}: {' '.join(query.split())[:80]}")
+    Parameters
+    ----------
+    query : str
+        A query in DuckDB's dialect.
+
+    Returns
+    -------
+    QueryTree
+
+    Raises
+    ------
+    ReadError
+        If it is not valid, or could write.
+
+    Examples
+    --------
+    >>> sorted(check_query("SELECT * FROM follows JOIN 'edges.csv' USING (id)").tables)
+    ['edges.csv', 'follows']
+    """
+    _check_text(query)
+    # A database of its own: that of a user could have a macro in place of the function that parses.
+    with open_database(None) as connection, wrap_sql_errors("the query must be valid SQL"):
+        assert connection is not None  # noqa: S101 - not of SQLite
+        return parse_query(connection, query)
+
+
+def _check_text(query: str) -> None:
+    try:
+        query.encode()
+    except UnicodeError as error:
+        raise ReadError(f"the query must be valid text: {reason(error)}") from None
+
+
+def _check_definitions(connection: DuckDBPyConnection) -> None:
+    """Check that no view or macro of a database runs a statement that it has as text, and that could write."""
+    for name, definition in connection.execute(_DEFINITIONS).fetchall():
+        if _RUNNING.search(definition or ""):
+            raise ReadError(f"a database must have no views or macros that run text as SQL; it has {name!r}: drop it")
 
 
 def _normalize(table: pa.Table) -> pa.Table:
