@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from graphprox import write_embedding
+from graphprox.visualization import EmbeddingMap
 
 NAMES = [f"n{i}" for i in range(40)]
 
@@ -31,20 +32,34 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+AGES, TOWNS = np.linspace(20, 60, 40).tolist(), ["Ulm", "Bonn"] * 20
+DECADES = [round(age) // 10 for age in AGES]
+
+
 @pytest.mark.parametrize(
-    "options",
+    ("options", "title", "colors"),
     [
-        [],
-        ["--labels", "towns.parquet"],
-        ["--labels", "people.csv", "--color", "age"],
-        ["--labels", "people.csv", "--color", "town", "--out", "map.svg"],
-        ["--out", "map.pdf"],
-        ["--labels", "aged.csv", "--color", "age", "--id", "node"],
-        ["--labels", "SELECT id, age // 10 AS decade FROM 'people.csv'"],
-        ["--labels", "FROM people", "--database", "people.duckdb", "--color", "town", "--out", "map.svg"],
+        ([], "", None),
+        (["--labels", "towns.parquet"], "town", [*TOWNS[:30], *[None] * 10]),
+        (["--labels", "people.csv", "--color", "age"], "age", AGES),
+        (["--labels", "people.csv", "--color", "town", "--out", "map.svg"], "town", TOWNS),
+        (["--out", "map.pdf"], "", None),
+        (["--labels", "aged.csv", "--color", "age", "--id", "node"], "age", AGES),
+        (["--labels", "SELECT id, age::INT // 10 AS decade FROM 'people.csv'"], "decade", DECADES),
+        (
+            ["--labels", "FROM people", "--database", "people.duckdb", "--color", "town", "--out", "map.svg"],
+            "town",
+            TOWNS,
+        ),
     ],
 )
-def test_map_is_drawn(run, folder, options):
+def test_map_is_drawn_in_the_colors_of_the_labels(run, folder, monkeypatch, options, title, colors):
+    drawn, plot = [], EmbeddingMap.plot
+    monkeypatch.setattr(
+        EmbeddingMap,
+        "plot",
+        lambda self, color, **rest: drawn.append((color, rest["color_title"])) or plot(self, color, **rest),
+    )
     code, out, err = run("plot", "v.parquet", *options)
     assert (code, err) == (0, "")
     name = next((each for each in options if each.startswith("map.")), "map.png")
@@ -53,6 +68,35 @@ def test_map_is_drawn(run, folder, options):
     assert (folder / name).stat().st_size > 5_000
     if name == "map.svg":
         assert "Bonn" in (folder / name).read_text()
+    assert drawn[0][1] == title
+    if colors is None:
+        assert drawn[0][0] is None
+    else:
+        assert drawn[0][0] == dict(zip(NAMES, map(pytest.approx, colors) if title == "age" else colors, strict=True))
+
+
+def test_ids_of_a_graph_that_is_a_query_are_those_of_the_database(run, folder):
+    with duckdb.connect("people.duckdb") as database:
+        database.execute(
+            "CREATE TABLE follows AS SELECT 'n' || i AS source, 'n' || (i + 1) AS target FROM range(39) t(i)"
+        )
+    write_embedding("v.npy", np.random.default_rng(0).normal(size=(40, 4)))
+    query = ("--graph", "SELECT * FROM follows", "--database", "people.duckdb")
+    code, _, err = run("plot", "v.npy", *query, "--points", "points.csv")
+    assert (code, err) == (0, "")
+    assert set(pd.read_csv(folder / "points.csv")["id"]) == set(NAMES)
+
+
+@pytest.mark.parametrize("command", ["plot", "evaluate", "neighbors"])
+def test_help_names_every_file_that_is_read(run, command):
+    assert ".duckdb" in run(command, "--help")[1]
+
+
+def test_a_map_of_a_few_nodes_claims_no_trust(run, folder):
+    write_embedding("few.npy", np.random.default_rng(0).normal(size=(5, 4)))
+    assert "trust" not in run("plot", "few.npy")[1]
+    summary = json.loads(run("plot", "few.npy", "--json")[1])
+    assert (summary["layout"], summary["trustworthiness"]) == ("PCA", None)
 
 
 def test_same_command_writes_the_same_bytes(run, folder):
@@ -81,13 +125,22 @@ def test_classes_and_ids_are_those_of_the_graph(run, folder, no_data):
         (["--labels", "people.csv", "--color", "agee"], "people.csv has no column 'agee'; did you mean 'age'?"),
         (["--labels", "others.csv"], "colors must be of nodes of v.parquet, such as 'n0'; got 'x': check the ids"),
         (["--perplexity", "0"], "--perplexity must be a number between 1 and 10000"),
-        (["--labels", "people.csv", "--database", "people.duckdb"], "--database needs --labels to be an SQL query"),
+        (
+            ["--labels", "people.csv", "--database", "people.duckdb"],
+            "--database needs --labels or --graph to be",
+        ),
+        (["--database", "people.duckdb"], "--database needs --labels or --graph to be an SQL query; got none"),
+        (["--id", "node"], "--id needs --labels to be a table, whose ids it names; got none: leave it out"),
+        (["--labels", "y.npy", "--id", "node"], "--id needs --labels to be a table, whose ids it names; got 'y.npy'"),
+        (["--labels", "twice.csv"], "a node must have one label; twice.csv has several for 'n0'"),
         (["--labels", "SELECT nope FROM 'people.csv'"], "the query must be valid SQL"),
         (["--labels", "people.csv", "--color", "age", "--points", "people.csv"], "an output must not be an input"),
     ],
 )
 def test_invalid_arguments_exit_with_2(run, folder, options, words):
     (folder / "others.csv").write_text("id,town\nx,Ulm\ny,Bonn\n")
+    (folder / "twice.csv").write_text("id,town\nn0,Ulm\nn1,Ulm\nn0,Bonn\n")
+    np.save(folder / "y.npy", np.arange(40) % 2)
     code, out, err = run("plot", "v.parquet", *options)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert words in err

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from graphprox import Embedding, GraphproxError, IgnoredInputWarning, map_embedding
+from graphprox import CollapsedEmbeddingWarning, Embedding, GraphproxError, IgnoredInputWarning, map_embedding
 from graphprox.visualization.scatter import OTHER_COLOR, PALETTE, UNKNOWN_COLOR
 
 
@@ -101,6 +101,25 @@ def test_of_many_nodes_a_sample_is_mapped():
     with pytest.warns(IgnoredInputWarning):
         axes = embedding.plot(["a"] * 25 + ["b"] * 25, max_nodes=20, ax=Figure().add_subplot())
     assert drawn_points(axes) == 20
+
+
+@pytest.mark.parametrize(
+    ("num_nodes", "caption"),
+    [(9, "PCA of 9 nodes"), (19, "t-SNE of 19 nodes"), (20, "at 9 neighbors"), (21, "at 10 neighbors")],
+)
+def test_the_caption_says_how_the_map_was_made(num_nodes, caption):
+    vectors = np.random.default_rng(0).normal(size=(num_nodes, 4))
+    found = map_embedding(vectors)
+    assert (found.trustworthiness is None) == (num_nodes < 20)
+    assert found.caption == caption or found.caption.endswith(caption)
+    assert draw(found).get_xlabel() == found.caption
+
+
+@pytest.mark.parametrize("vectors", [np.ones((40, 3)), np.zeros((40, 3)), np.outer(np.arange(1, 41), [1.0, 2, 3])])
+def test_a_collapsed_embedding_is_warned_of_and_not_called_trustworthy(vectors):
+    with pytest.warns(CollapsedEmbeddingWarning, match="all 40 nodes have the same vector"):
+        found = map_embedding(vectors)
+    assert found.trustworthiness is None
 
 
 def test_arrays_are_read_only(found):

@@ -47,6 +47,25 @@ def raise_if_diverged(vectors: FloatArray, remedy: str) -> FloatArray:
     return vectors
 
 
+def is_collapsed(vectors: FloatArray) -> bool:
+    """Return whether all of several vectors are the same.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (num_nodes, n_components)
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_collapsed(np.ones((2, 3))), is_collapsed(np.eye(2))
+    (True, False)
+    """
+    return len(vectors) > 1 and bool(np.ptp(vectors, axis=0).max() <= TOLERANCE * np.abs(vectors).max())
+
+
 def warn_if_collapsed(vectors: FloatArray) -> FloatArray:
     """Return the vectors; warn if all of them are the same.
 
@@ -67,7 +86,7 @@ def warn_if_collapsed(vectors: FloatArray) -> FloatArray:
     >>> warn_if_collapsed(np.eye(2, dtype=np.float32)).shape
     (2, 2)
     """
-    if len(vectors) > 1 and np.ptp(vectors, axis=0).max() <= TOLERANCE * np.abs(vectors).max():
+    if is_collapsed(vectors):
         warnings.warn(
             f"the embedding collapsed: all {len(vectors):,} nodes have the same vector; unless all nodes of the graph "
             "are equivalent, lower the learning rate or change the random seed",

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from graphprox._utils.defaults import ProtocolName
 from graphprox._utils.strict_json import dump_json
-from graphprox.cli.options import GraphSource, JsonOption, reads_graph
+from graphprox.cli.options import EMBEDDING_FILES, GraphSource, JsonOption, reads_graph
 from graphprox.embedding import Embedding
 from graphprox.errors import GraphError, ParameterError, StructuralFeaturesWarning
 from graphprox.graph.splits import TEST_EDGES, VAL_EDGES
@@ -38,7 +38,7 @@ def evaluate_embedding(
         typer.Option(
             "--embedding",
             metavar="EMB",
-            help="File of the embedding: .parquet, .csv, .npy, .npz, .txt (word2vec) or .tsv.",
+            help=f"File of the embedding: {EMBEDDING_FILES}.",
             show_default=False,
         ),
     ],

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from graphprox._utils.strict_json import dump_json
-from graphprox.cli.options import DataOption, JsonOption, TrustPicklesOption, complete_dataset
+from graphprox.cli.options import EMBEDDING_FILES, DataOption, JsonOption, TrustPicklesOption, complete_dataset
 from graphprox.cli.outputs import one_file, writes
 from graphprox.datasets import load
 from graphprox.embedding import Embedding
@@ -34,9 +34,7 @@ STDIN = "-"
 def find_neighbors(
     path: Annotated[
         Path,
-        typer.Argument(
-            metavar="EMB", help="An embedding: .parquet, .csv, .npy, .npz, .txt (word2vec) or .tsv.", show_default=False
-        ),
+        typer.Argument(metavar="EMB", help=f"An embedding: {EMBEDDING_FILES}.", show_default=False),
     ],
     nodes: Annotated[
         list[str],

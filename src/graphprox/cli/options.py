@@ -51,6 +51,9 @@ def complete_preset(context: typer.Context, incomplete: str) -> list[str]:
     return _filter_by_prefix([AUTO, *(found.preset_names() if found else ())], incomplete)
 
 
+# What --help of commands that read an embedding says.
+EMBEDDING_FILES = ".parquet, .csv, .npy, .npz, .txt (word2vec), .tsv or .duckdb"
+
 # -- reading a graph ------------------------------------------------------------------------------------------------
 
 GraphArgument = Annotated[

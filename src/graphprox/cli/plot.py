@@ -16,6 +16,7 @@ from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
 from graphprox._utils.suggestions import did_you_mean
 from graphprox.cli.options import (
+    EMBEDDING_FILES,
     DatabaseOption,
     DataOption,
     IdOption,
@@ -31,11 +32,11 @@ from graphprox.datasets import load
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError, ReadError, StructuralFeaturesWarning
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
-from graphprox.io.attributes import read_labels
+from graphprox.io.attributes import check_unique, read_labels
 from graphprox.io.columns import ColumnNames
 from graphprox.io.files import ending
 from graphprox.io.node_columns import choose_feature_columns
-from graphprox.io.sql import run_query
+from graphprox.io.sql import is_query, run_query
 from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table, table_from_arrow
 
 if TYPE_CHECKING:
@@ -48,9 +49,7 @@ Colors = tuple[dict[str, Any] | None, str]  # a value for each id, and what the 
 def plot_embedding(
     path: Annotated[
         Path,
-        typer.Argument(
-            metavar="EMB", help="An embedding: .parquet, .csv, .npy, .npz, .txt (word2vec) or .tsv.", show_default=False
-        ),
+        typer.Argument(metavar="EMB", help=f"An embedding: {EMBEDDING_FILES}.", show_default=False),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The figure: .png, .svg or .pdf.")] = Path(
         "map.png"
@@ -100,8 +99,9 @@ def plot_embedding(
 ) -> None:
     """Draw a map of an embedding: a point for every node, near for similar nodes.
 
-    The map is made by t-SNE from the nearest nodes by cosine. Its trustworthiness at ten neighbors is printed: 1 if all
-    neighbors in the map are neighbors in the embedding, about 0.5 for a random map. Distances between groups that are
+    The map is made by t-SNE from the nearest nodes by cosine. Its trustworthiness at ten neighbors is printed, if there
+    are at least 20 nodes: 1 if all neighbors in the map are neighbors in the embedding, about 0.5 for a random map.
+    Fewer than ten nodes are placed by principal components. Distances between groups that are
     far apart have no meaning. The same command gives the same coordinates, bit by bit.
 
     Examples:
@@ -120,7 +120,8 @@ def plot_embedding(
     check_extra()
     if points is not None:
         check_map_file(points)
-    loaded = None if graph is None else _load_graph(graph, data, trust_pickles=trust_pickles)
+    _check_used(labels, graph, database=database, id=id)
+    loaded = None if graph is None else _load_graph(graph, data, database, trust_pickles=trust_pickles)
     embedding = Embedding.load(path, ids=None if loaded is None else loaded.ids)
     values, title = _read_colors(labels, color, loaded, database=database, names=ColumnNames(id=id))
     with progress_bars(str(path)) as show, report_progress(show):
@@ -134,20 +135,39 @@ def plot_embedding(
 
 def _print_summary(found: EmbeddingMap, written: list[Path], seconds: float, *, as_json: bool) -> None:
     if as_json:
-        about = {"nodes": len(found), "trustworthiness": round(found.trustworthiness, 4), "seconds": round(seconds, 2)}
+        trust = None if found.trustworthiness is None else round(found.trustworthiness, 4)
+        about = {"nodes": len(found), "layout": found.layout, "trustworthiness": trust, "seconds": round(seconds, 2)}
         print(dump_json({"files": [str(each) for each in written], **about}, indent=2))
         return
-    Console(highlight=False, emoji=False, markup=False, soft_wrap=True).print(
-        f"{', '.join(map(str, written))}: {len(found):,} nodes, {seconds:.1f} s\n"
-        f"trust: {found.trustworthiness:.3f} at 10 neighbors (1 if all neighbors in the map are neighbors in the "
-        "embedding, 0.5 at random)"
-    )
+    console = Console(highlight=False, emoji=False, markup=False, soft_wrap=True)
+    console.print(f"{', '.join(map(str, written))}: {len(found):,} nodes, {seconds:.1f} s")
+    if found.trustworthiness is not None:
+        console.print(
+            f"trust: {found.trustworthiness:.3f} at {found.n_neighbors} neighbors (1 if all neighbors in the map are "
+            "neighbors in the embedding, 0.5 at random)"
+        )
 
 
-def _load_graph(graph: str, data: Path | None, *, trust_pickles: bool) -> Graph:
+def _check_used(
+    labels: Path | str | None,
+    graph: str | None,
+    *,
+    database: Path | None,
+    id: str | None,  # noqa: A002
+) -> None:
+    """Raise an error if an option was given that nothing would use."""
+    if database is not None and not isinstance(labels, str) and (graph is None or not is_query(graph)):
+        raise ParameterError("--database needs --labels or --graph to be an SQL query; got none: leave it out")
+    if id is not None and (labels is None or not _is_table(labels)):
+        given = "none" if labels is None else repr(str(labels))
+        raise ParameterError(f"--id needs --labels to be a table, whose ids it names; got {given}: leave it out")
+
+
+def _load_graph(graph: str, data: Path | None, database: Path | None, *, trust_pickles: bool) -> Graph:
+    database = database if is_query(graph) else None  # that of --labels
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StructuralFeaturesWarning)  # features are not used
-        return load(graph, data=data, trust_pickles=trust_pickles).graph
+        return load(graph, data=data, database=database, trust_pickles=trust_pickles).graph
 
 
 # -- colors ---------------------------------------------------------------------------------------------------------
@@ -162,8 +182,6 @@ def _read_colors(
         if graph is None or graph.y is None:
             return None, ""
         return _name_classes(graph.ids.tolist(), graph.y.tolist(), graph.class_names), "class"
-    if database is not None and not isinstance(labels, str):
-        raise ParameterError(f"--database needs --labels to be an SQL query; got {labels.name!r}: leave it out")
     table = _read_color_table(labels, database, names)
     if table is not None:
         return _select_column(table, column)
@@ -178,10 +196,14 @@ def _read_color_table(labels: Path | str, database: Path | None, names: ColumnNa
     choose = partial(choose_feature_columns, names=names, classes=True)
     if isinstance(labels, str):
         return table_from_arrow("the query", run_query(labels, database), ids=1, values=None, choose=choose)
-    if ending(labels) in TEXT_ENDINGS + PARQUET_ENDINGS:
+    if _is_table(labels):
         named = [names.id] if isinstance(names.id, str) else []
         return read_table(labels, ids=1, values=None, choose=choose, named=named)
     return None
+
+
+def _is_table(labels: Path | str) -> bool:
+    return isinstance(labels, str) or ending(labels) in TEXT_ENDINGS + PARQUET_ENDINGS
 
 
 def _align(values: dict[str, Any], ids: list[Any], path: Path) -> dict[Any, Any]:
@@ -210,6 +232,7 @@ def _select_column(table: Table, column: str | None) -> Colors:
     if column is not None and column not in names:
         hint = did_you_mean(column, names, otherwise=f"it has {_list(names)}")
         raise ParameterError(f"{path} has no column {column!r}; {hint}")
+    check_unique(ids, f"a node must have one label; {path} has", hint=": keep one row for each id")
     at = 0 if column is None else names.index(column)
     return dict(zip(map(str, ids.to_pylist()), others[at].to_pylist(), strict=True)), names[at]
 

@@ -14,17 +14,19 @@ from numpy.typing import ArrayLike
 from graphprox._utils.arrays import FloatArray, IntArray, NodeIds, ReadOnlyArrays, freeze
 from graphprox._utils.checks import check_integer
 from graphprox._utils.figures import new_figure
+from graphprox._utils.outcome import is_collapsed, warn_if_alike, warn_if_collapsed
 from graphprox._utils.random import RandomState, check_seed
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.embedding import Embedding
 from graphprox.errors import IgnoredInputWarning, ParameterError, WriteError
 from graphprox.io.files import atomic_write
-from graphprox.visualization.trustworthiness import measure_trustworthiness
-from graphprox.visualization.tsne import check_extra, lay_out, to_directions
+from graphprox.visualization.trustworthiness import measure_trustworthiness, neighborhood_size
+from graphprox.visualization.tsne import MIN_NODES, check_extra, lay_out, to_directions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MIN_MEASURED = 20  # nodes whose trustworthiness is measured
 MAX_NODES = 200_000  # t-SNE of more takes long, and their points hide each other
 FIGURE_SIZE = (8.0, 6.5)  # in inches
 _MAP_ENDINGS = (".csv", ".parquet")
@@ -42,9 +44,13 @@ class EmbeddingMap(ReadOnlyArrays):
         Node ids.
     nodes : ndarray of shape (num_nodes,)
         Row numbers of the nodes in the embedding.
-    trustworthiness : float
-        Whether near nodes of the map are near in the embedding, at ten neighbors: 1 if all are, about 0.5 for a random
-        map. Measured on a sample of 1,000 nodes.
+    trustworthiness : float or None
+        Whether near nodes of the map are near in the embedding: 1 if all are, about 0.5 for a random map. Measured on
+        a sample of 1,000 nodes; None for fewer than 20 nodes, or if all vectors have the same direction.
+    layout : {"t-SNE", "PCA"}
+        How nodes were placed.
+    n_neighbors : int
+        Number of neighbors at which trustworthiness was measured.
 
     Examples
     --------
@@ -52,13 +58,15 @@ class EmbeddingMap(ReadOnlyArrays):
     >>> from graphprox import Embedding
     >>> from graphprox.visualization import map_embedding
     >>> map_embedding(Embedding(np.eye(3), ids=["ann", "bob", "cy"]))
-    EmbeddingMap(3 nodes, trustworthiness 1.000)
+    EmbeddingMap(PCA of 3 nodes)
     """
 
     points: FloatArray
     ids: NodeIds
     nodes: IntArray
-    trustworthiness: float
+    trustworthiness: float | None = None
+    layout: str = "t-SNE"
+    n_neighbors: int = 10
 
     def plot(
         self,
@@ -112,8 +120,11 @@ class EmbeddingMap(ReadOnlyArrays):
 
     @property
     def caption(self) -> str:
-        """One line about how far to trust the map."""
-        return f"t-SNE of {len(self.ids):,} nodes; trustworthiness {self.trustworthiness:.3f} at 10 neighbors"
+        """One line about how the map was made, and how far to trust it."""
+        made = f"{self.layout} of {len(self.ids):,} nodes"
+        if self.trustworthiness is None:
+            return made
+        return f"{made}; trustworthiness {self.trustworthiness:.3f} at {self.n_neighbors} neighbors"
 
     def save(self, path: str | Path) -> Path:
         """Write the coordinates to a file, atomically.
@@ -152,7 +163,7 @@ class EmbeddingMap(ReadOnlyArrays):
         return len(self.ids)
 
     def __repr__(self) -> str:
-        return f"EmbeddingMap({len(self)} nodes, trustworthiness {self.trustworthiness:.3f})"
+        return f"EmbeddingMap({self.caption})"
 
 
 def map_embedding(
@@ -190,6 +201,8 @@ def map_embedding(
     -----
     IgnoredInputWarning
         If there are more than ``max_nodes`` nodes.
+    CollapsedEmbeddingWarning
+        If all vectors have the same direction, or nearly so: the map shows nothing.
 
     Examples
     --------
@@ -206,9 +219,18 @@ def map_embedding(
     given = embedding if isinstance(embedding, Embedding) else Embedding(embedding)
     nodes = _sample(given.num_nodes, max_nodes, seed)
     unit = to_directions(given.vectors[nodes])
+    warn_if_alike(warn_if_collapsed(unit))
     points = lay_out(unit, perplexity=float(perplexity), seed=seed)
-    trust = measure_trustworthiness(unit, points, seed=seed)
-    return EmbeddingMap(freeze(points), freeze(given.ids[nodes]), freeze(nodes), trust)
+    # Of a few nodes nearly all are neighbors, and of equal vectors any are: a figure would look good.
+    measured = len(unit) >= MIN_MEASURED and not is_collapsed(unit)
+    return EmbeddingMap(
+        freeze(points),
+        freeze(given.ids[nodes]),
+        freeze(nodes),
+        measure_trustworthiness(unit, points, seed=seed) if measured else None,
+        layout="PCA" if len(unit) < MIN_NODES else "t-SNE",
+        n_neighbors=neighborhood_size(len(unit)),
+    )
 
 
 def check_map_file(path: Path) -> None:

@@ -11,6 +11,26 @@ SAMPLE = 1_000  # nodes whose neighborhoods are compared
 _SCORES_PER_BLOCK = 1 << 24
 
 
+def neighborhood_size(num_nodes: int, n_neighbors: int = 10) -> int:
+    """Return the size of the neighborhoods that are compared: less than half of the nodes.
+
+    Parameters
+    ----------
+    num_nodes : int
+    n_neighbors : int, default=10
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> neighborhood_size(1000), neighborhood_size(20)
+    (10, 9)
+    """
+    return min(n_neighbors, (num_nodes - 1) // 2)
+
+
 def measure_trustworthiness(unit: FloatArray, points: FloatArray, *, n_neighbors: int = 10, seed: int = 0) -> float:
     """Measure how far the neighbors in a map are neighbors in the embedding, by cosine.
 
@@ -43,7 +63,7 @@ def measure_trustworthiness(unit: FloatArray, points: FloatArray, *, n_neighbors
     from threadpoolctl import threadpool_limits
 
     num_nodes = len(unit)
-    k = min(n_neighbors, (num_nodes - 1) // 2)
+    k = neighborhood_size(num_nodes, n_neighbors)
     if k < 1:
         return 1.0
     nodes = np.sort(np.random.default_rng([seed, SAMPLE]).permutation(num_nodes)[:SAMPLE])
