@@ -160,3 +160,30 @@ def test_a_damaged_description_is_rejected(change):
     stored = {"center": [0.0, 1.0], "factors": [1.0, 1.0], "keeps_zero_rows": True}
     with pytest.raises(ValueError, match="must"):
         Scaling.from_dict({**stored, **change})
+
+
+def test_a_sparse_matrix_is_scaled_without_centering_as_scikit_learn_does():
+    x = sp.random_array((200, 80), density=0.05, format="csr", rng=np.random.default_rng(0), dtype=np.float32)
+    found = Scaling.fit(x, how="standard").transform(x)
+    assert isinstance(found, sp.csr_array)
+    assert found.nnz == x.nnz
+    assert np.allclose(found.toarray(), StandardScaler(with_mean=False).fit_transform(x).toarray(), rtol=1e-4)
+
+
+def test_dates_of_a_sparse_table_are_centered():
+    x = np.zeros((40, 30), np.float32)
+    x[:, 0] = 19_000 + np.arange(40)
+    x[np.arange(40), 1 + np.arange(40) % 29] = 1
+    found = Scaling.fit(sp.csr_array(x), how="standard", is_quantity=np.arange(30) == 0).transform(sp.csr_array(x))
+    assert isinstance(found, sp.csr_array)
+    assert found.toarray()[:, 0].mean() == pytest.approx(0, abs=1e-5)
+    assert found.toarray()[:, 0].std() == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("constant", [0.1, 7, 1e6])
+def test_a_column_that_was_constant_does_not_explode(constant):
+    x = np.column_stack([np.full(30, constant), np.random.default_rng(0).normal(40, 9, 30)]).astype(np.float32)
+    fitted = Scaling.fit(x, how="standard")
+    other = x.copy()
+    other[0, 0] = 1e9
+    assert fitted.transform(other)[:, 0].tolist() == [0] * 30

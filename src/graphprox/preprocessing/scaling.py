@@ -24,6 +24,7 @@ MAX_TABLE, TABLE_SPREAD = 50, 10.0  # columns of a small table, and factor by wh
 WIDE_SPREAD, WIDE_MEAN = 100.0, 0.5  # of a table with more columns, which must be dense
 FILLED, MIN_MEAN = 0.9, 0.25  # share of rows with a value, and mean of a column relative to its deviation
 FAR_MEAN, FAR_ROWS = 2.0, 20  # mean relative to the deviation from which so many rows point in the same direction
+_ROUNDING = 1e-14  # deviation of a constant column, relative to its mean
 _BLOCK = 1 << 14  # rows or columns that are converted at a time
 
 
@@ -65,7 +66,8 @@ class Scaling:
         ----------
         x : ndarray or csr_array of shape (num_nodes, num_features)
         how : {"auto", "standard", "none"}, default="auto"
-            ``"standard"`` gives all columns the mean 0 and the deviation 1, ``"auto"`` those that need it.
+            ``"standard"`` gives all columns the mean 0 and the deviation 1, ``"auto"`` those that need it. Columns of
+            a sparse matrix get the deviation 1 and are not centered, except those of a table.
         is_quantity : ndarray of shape (num_features,), optional
             Which columns measure something in a unit of its own, where that is known.
         is_mixed : bool, default=True
@@ -82,9 +84,14 @@ class Scaling:
         if not chosen.any():
             return None
         mean, deviation = column_moments(x)
-        varies = chosen & (deviation > 0)
-        factors = np.divide(1.0, deviation, where=varies, out=np.ones_like(deviation))
-        return cls(np.where(chosen, mean, 0.0), factors, keeps_zero_rows)
+        # Of a column that was constant, another value in another graph has no unit to be measured in.
+        varies = chosen & (deviation > _ROUNDING * np.abs(mean))
+        factors = np.divide(1.0, deviation, where=varies, out=np.where(chosen, 0.0, 1.0))
+        # As in scikit-learn's StandardScaler(with_mean=False): centered, a sparse matrix would not fit into memory.
+        is_centered = chosen
+        if isinstance(x, sp.csr_array) and how == "standard" and not is_table(x):
+            is_centered = np.zeros_like(chosen) if is_quantity is None else is_quantity
+        return cls(np.where(is_centered, mean, 0.0), factors, keeps_zero_rows)
 
     def transform(self, x: Features) -> Features:
         """Return a matrix with the same columns, scaled.
