@@ -10,7 +10,16 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from graphprox import AssumedInputWarning, Graph, GraphError, IgnoredInputWarning, ParameterError, embed, read_graph
+from graphprox import (
+    AssumedInputWarning,
+    AutoEmbedder,
+    Graph,
+    GraphError,
+    IgnoredInputWarning,
+    ParameterError,
+    embed,
+    read_graph,
+)
 from graphprox.graph.validation import check_graph
 
 EDGES = pd.DataFrame({"source": ["ann", "bob", "cy"], "target": ["bob", "cy", "dan"], "weight": [1.0, 2, 3]})
@@ -146,7 +155,12 @@ def test_what_is_assumed_is_stated_as_for_files():
         ((EDGES, USERS, pd.concat([TEAMS, TEAMS])), {}, GraphError, "the labels have several for"),
         ((EDGES, USERS, USERS), {}, GraphError, "label must name a column of the labels, as it has several"),
         ((EDGES, USERS, USERS.copy()), {}, GraphError, "label must name a column of the labels, as it has several"),
-        ((pd.DataFrame({"source": ["a", 1], "target": ["b", "c"]}),), {}, GraphError, "one type each"),
+        (
+            (pd.DataFrame({"source": ["a", 1], "target": ["b", "c"]}),),
+            {},
+            GraphError,
+            "one type each; got Conversion failed for column source with type object: Expected bytes, got a 'int'",
+        ),
         ((EDGES.assign(weight=["x", "y", "z"]),), {}, GraphError, "weights must be numbers; column 3 .* 'x'"),
     ],
 )
@@ -167,6 +181,23 @@ def test_a_table_of_numbers_is_a_matrix_of_features(convert):
     frame = pd.DataFrame({"age": [1.0, 2, 3], "height": [1.5, 1.75, 2]})
     with warnings.catch_warnings(action="error"):
         assert check_graph(convert(frame)).x.tolist() == frame.to_numpy().tolist()
+
+
+@pytest.mark.parametrize("convert", KINDS.values(), ids=KINDS)
+def test_booleans_beside_numbers_are_features(convert):
+    frame = pd.DataFrame({"is_new": [True, False, True], "height": [1.5, 1.75, 2]})
+    graph = AutoEmbedder(n_components=2).fit(convert(frame)).embedding_
+    assert graph.shape == (3, 2)
+    assert check_graph(convert(frame)).x.tolist() == [[1, 1.5], [0, 1.75], [1, 2]]
+
+
+@pytest.mark.parametrize("convert", KINDS.values(), ids=KINDS)
+def test_features_of_a_graph_have_the_names_of_the_columns(convert):
+    frame = pd.DataFrame({"age": [1.0, 2, 3], "height": [1.5, 1.75, 2]})
+    assert Graph(convert(frame), [[0, 1], [1, 2]]).feature_names == ("age", "height")
+    assert Graph(convert(frame), [[0, 1], [1, 2]], feature_names=["a", "b"]).feature_names == ("a", "b")
+    assert Graph(frame.to_numpy(), [[0, 1], [1, 2]]).feature_names is None
+    assert Graph(pd.DataFrame(frame.to_numpy()), [[0, 1], [1, 2]]).feature_names is None
 
 
 def test_a_lazy_frame_is_rejected_with_advice():

@@ -78,8 +78,18 @@ def test_left_overs_of_a_run_that_was_killed_early_do_not_matter(tmp_path):
     (tmp_path / CHECKPOINTS).mkdir()
     write(tmp_path, METRICS, content=EPOCH)
     write(tmp_path, LOCK, f".{ABOUT}.abcd1234.part", f"{CHECKPOINTS}/.epoch-00000003.json.abcd1234.part")
+    before = contents(tmp_path)
     for kind in (FAMILY, AUTO):
         claim(tmp_path, kind)
+        assert contents(tmp_path) == {name: text for name, text in before.items() if name != LOCK}
+
+
+@pytest.mark.parametrize("name", [".DS_Store", "Thumbs.db", ".gitkeep"])
+def test_files_of_file_managers_do_not_matter(tmp_path, name):
+    write(tmp_path, name)
+    for kind in (FAMILY, AUTO):
+        claim(tmp_path, kind)
+    assert contents(tmp_path) == {name: "content"}
 
 
 # -- files of other programs ----------------------------------------------------------------------------------------
@@ -153,7 +163,9 @@ def test_unfinished_training_is_named_with_both_ways_out(tmp_path):
 @pytest.mark.parametrize("ours", [unfinished, trained_model])
 def test_checkpoints_are_resumed(tmp_path, ours):
     ours(tmp_path)
+    before = contents(tmp_path)
     claim(tmp_path, FAMILY, resume=True)
+    assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize("ours", [auto_model, family_model, other_method])

@@ -21,6 +21,8 @@ def edges(tmp_path):
 def test_other_files_are_outputs(edges, tmp_path):
     (edges.parent / "older.csv").write_text("older")
     check_outputs([edges.parent / "older.csv", tmp_path / "new.csv"], [edges], folders=[tmp_path / "model"])
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["data", "edges.csv", "older.csv"]
+    assert [(edges.parent / name).read_text() for name in ("edges.csv", "older.csv")] == ["a,b\n", "older"]
 
 
 @pytest.mark.parametrize("how", ["same", "dots", "symlink", "hard link", "linked folder", "relative"])
@@ -66,3 +68,4 @@ def test_outputs_differ_from_each_other(tmp_path):
 
 def test_names_that_cannot_exist_are_no_inputs(tmp_path):
     check_outputs([tmp_path / "v.csv"], [Path("n" * 300), Path("a\0b"), Path("missing/e.csv")])
+    assert [*tmp_path.iterdir()] == []

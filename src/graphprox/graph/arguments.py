@@ -108,6 +108,14 @@ def check_feature_names(given: Iterable[str], x: Features | None) -> tuple[str, 
     return names
 
 
+def find_names(given: Any) -> list[str] | None:
+    """Return the names of the columns of a DataFrame or table if they are different strings."""
+    columns = getattr(given, "columns", None) if hasattr(given, "dtypes") else getattr(given, "column_names", None)
+    names = [] if columns is None else list(columns)
+    is_named = bool(names) and all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+    return names if is_named else None
+
+
 def _find_non_finite(x: Features) -> tuple[int, float]:
     values = x.data if isinstance(x, sp.csr_array) else x.ravel()
     at = int(np.flatnonzero(~np.isfinite(values))[0])

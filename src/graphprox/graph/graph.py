@@ -31,6 +31,7 @@ from graphprox.graph.arguments import (
     check_ids,
     check_labels,
     check_num_nodes,
+    find_names,
 )
 from graphprox.graph.edges import canonicalize_edges, is_symmetric
 from graphprox.graph.structural import structural_features
@@ -73,7 +74,8 @@ class Graph(ReadOnlyArrays):
         Whether edges have a direction. If None, the graph is undirected if every edge is listed in both directions
         with the same weight.
     feature_names : iterable of str, default=None
-        Name of each column of ``x``; those of an `EncodedTable` if there is one.
+        Name of each column of ``x``; by default those of an `EncodedTable` or a DataFrame, if they are different
+        strings.
 
     Attributes
     ----------
@@ -483,6 +485,8 @@ def _check_columns(
     x = None if given is None else check_features(given if table is None else table.x, ids)
     if names is None and table is not None:
         names = table.feature_names
+    elif names is None:
+        names = find_names(given)
     checked = None if names is None else check_feature_names(names, x)
     # Of a table of numbers, the matrix and the names are all that is known.
     kept = None if table is None or table.columns is None or x is None else replace(table, x=x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -24,6 +25,8 @@ ACCEPTED = (
     "or a dense feature matrix of nodes without edges"
 )
 NO_EDGES = np.empty((2, 0), np.int64)
+# Types of columns of numbers, of pandas, polars and pyarrow.
+_NUMBERS = re.compile(r"(sparse\[)?(u?int\d|float|double|halffloat|bool)", re.IGNORECASE)
 
 
 def _keep(x: MatrixLike) -> MatrixLike:
@@ -126,7 +129,8 @@ def _reject_frame(obj: Any) -> None:
     if not (is_table or (hasattr(obj, "columns") and hasattr(obj, "dtypes"))):
         return
     names = [str(name) for name in (obj.column_names if is_table else obj.columns)]
-    is_numeric = np.asarray(obj.slice(0, 100) if is_table else obj.head(100)).dtype.kind in "biuf"
+    # Columns of different kinds of numbers, such as booleans and floats, may be an array of objects together.
+    is_numeric = all(_NUMBERS.match(str(kind)) for kind in (obj.schema.types if is_table else obj.dtypes))
     if not is_numeric or find_ends(names) is not None:
         raise GraphError(
             f"a graph must be made of tables by Graph.from_frames(edges, features); got {type(obj).__name__} alone, "

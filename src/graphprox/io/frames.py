@@ -125,7 +125,9 @@ def to_arrow(frame: Any, name: str) -> pa.Table:
         if hasattr(frame, "__arrow_c_stream__") or isinstance(frame, pa.RecordBatch):
             return pa.table(frame)
     except (pa.ArrowException, ValueError, TypeError) as error:
-        raise GraphError(f"{name} must be a table whose columns have one type each; got {reason(error)}") from None
+        # pyarrow adds the column as another argument of the error, which would be shown as a tuple.
+        why = ": ".join([*map(str, error.args[1:]), reason(type(error)(*error.args[:1]))])
+        raise GraphError(f"{name} must be a table whose columns have one type each; got {why}") from None
     hint = ": call collect() first" if type(frame).__name__ == "LazyFrame" else ""
     raise GraphError(
         f"{name} must be a DataFrame of pandas or polars, or a table of pyarrow; got {type(frame).__name__}{hint}"

@@ -28,6 +28,14 @@ from graphprox.io.model_files import (
     training_files,
 )
 
+_IGNORED = (
+    ".DS_Store",
+    "Thumbs.db",
+    "desktop.ini",
+    ".gitkeep",
+    ".gitignore",
+)  # of file managers and git
+
 
 @contextmanager
 def claim_model_folder(folder: Path, kind: str, *, overwrite: bool = False, resume: bool = False) -> Iterator[Path]:
@@ -113,14 +121,14 @@ def _find_foreign(folder: Path, kind: str) -> str | None:
 
 
 def _is_left_over(path: Path) -> bool:
-    """Return whether a process that was killed before its first checkpoint may have written a file."""
+    """Return whether a file is no program's: of a process that was killed early, or of a file manager."""
     folder = path.parent
     if path.name == CHECKPOINTS and path.is_dir():
         return set(path.iterdir()) == set(checkpoint_files(path))
     if path.name == METRICS:
         return (folder / CHECKPOINTS).is_dir() and _has_epochs(path)
     named = [ABOUT, *FILES[AUTO], *FILES[FAMILY]]
-    return path.name == LOCK or any(path in find_temporaries(folder / name) for name in named)
+    return path.name in (LOCK, *_IGNORED) or any(path in find_temporaries(folder / name) for name in named)
 
 
 def _has_epochs(path: Path) -> bool:
