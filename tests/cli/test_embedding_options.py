@@ -118,3 +118,26 @@ def test_a_missing_package_is_named(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
     code, _, err = run("embed", EDGES, "--database", "social.duckdb", "--out", "v.npz")
     assert (code, err) == (2, "error: SQL needs DuckDB, which is not installed: pip install 'graphprox[sql]'\n")
+
+
+@pytest.mark.parametrize("name", ["vectors", "Vectors"])
+@pytest.mark.usefixtures("folder")
+def test_a_table_that_a_query_names_is_not_replaced(run, name):
+    with duckdb.connect("social.duckdb") as connection:
+        connection.execute("CREATE TABLE vectors AS SELECT range AS id, [1.0, range] AS vector FROM range(20)")
+    query = "SELECT src, dst FROM follows JOIN vectors ON src = id"
+    database = ["--database", "social.duckdb", "--out", "social.duckdb", "--table", name, "--force"]
+    code, _, err = run("embed", query, *database, *METHOD)
+    assert (code, "a query names the table" in err) == (2, True)
+    code, _, err = run("embed", EDGES, "--features", "FROM vectors", *database, *METHOD)
+    assert (code, "a query names the table" in err) == (2, True)
+    assert count("vectors") == (20, 2)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_table_of_edges_is_not_replaced_by_vectors(run):
+    before = read_bytes("social.duckdb")
+    into = ["--database", "social.duckdb", "--out", "social.duckdb", "--table", "users", "--force"]
+    code, _, err = run("embed", EDGES, *into, "--method", "deepwalk", "--dim", 4, "--epochs", 1)
+    assert (code, "only a table of vectors is replaced" in err) == (2, True)
+    assert read_bytes("social.duckdb") == before

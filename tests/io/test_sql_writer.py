@@ -134,3 +134,15 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(ParameterError, match=r"pip install 'graphprox\[sql\]'"):
         check_writable(tmp_path / "v.duckdb")
+
+
+@pytest.mark.parametrize("columns", ["1 AS id", "[1.0] AS vector", "1 AS id, [1.0] AS vector, 'ann' AS name", "1 AS a"])
+def test_only_tables_of_vectors_are_replaced(database, columns):
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(f"CREATE TABLE Mine AS SELECT {columns}")
+    before = query(database, "FROM mine")
+    with pytest.raises(WriteError, match="only a table of vectors is replaced"):
+        check_writable(database, table="mine", overwrite=True)
+    with pytest.raises(WriteError, match="only a table of vectors is replaced"):
+        write_embedding(database, VECTORS, table="mine", overwrite=True)
+    assert query(database, "FROM mine") == before

@@ -15,12 +15,15 @@ from graphprox.cli.options import GraphSource
 from graphprox.datasets import CATALOG
 from graphprox.datasets.named import is_dataset_name
 from graphprox.datasets.source import find_raw_folder
-from graphprox.errors import GraphproxError
+from graphprox.errors import GraphproxError, WriteError
 from graphprox.io.files import make_writable_folder
 from graphprox.io.locks import hold_lock
 from graphprox.io.overlaps import check_outputs
-from graphprox.io.sql import is_query
+from graphprox.io.sql import check_query, is_query
+from graphprox.io.sql_tree import QueryTree
+from graphprox.io.sql_writer import DEFAULT_TABLE, is_database
 
+_QUERIES = ("graph", "features", "labels")  # parameters that may be queries
 FilesOf = Callable[[Path], Iterable[Path]]
 
 
@@ -72,6 +75,7 @@ def writes(
                 _list_inputs(others),
                 folders=[given[name] for name in folders if given.get(name)],
             )
+            _check_table(given)
             with ExitStack() as locks:
                 for path in outputs:
                     if creates_parents:
@@ -91,6 +95,8 @@ def _list_inputs(given: Mapping[str, Any]) -> Iterator[Path]:
             yield from _list_inputs(
                 {each.name: getattr(value, each.name) for each in fields(value)} | {"graph": value.name}
             )
+        elif isinstance(value, str) and name in _QUERIES and is_query(value):
+            yield from _parse(value).list_files()
         elif name == "graph" and value is not None:
             yield from _graph_paths(value, given.get("data"))
         elif isinstance(value, Path) and name != "data":
@@ -99,9 +105,29 @@ def _list_inputs(given: Mapping[str, Any]) -> Iterator[Path]:
 
 def _graph_paths(name: str, data: Path | None) -> list[Path]:
     if not is_dataset_name(name):
-        return [] if is_query(name) else [Path(name)]
+        return [Path(name)]
     try:
         found = find_raw_folder(CATALOG[name], data) if name in CATALOG else None
     except GraphproxError:  # reported when it is loaded
         return []
     return [] if found is None else [found]
+
+
+def _parse(query: str) -> QueryTree:
+    try:
+        return check_query(query)
+    except GraphproxError:  # reported when it is run; SQLite has a dialect of its own, and reads no files
+        return QueryTree(frozenset(), ())
+
+
+def _check_table(given: Mapping[str, Any]) -> None:
+    """Check that the table to be written is none that a query reads."""
+    out, source = given.get("out"), given.get("source")
+    if not isinstance(source, GraphSource) or source.database is None or not isinstance(out, Path):
+        return
+    if not is_database(out) or not out.exists() or not source.database.exists() or not out.samefile(source.database):
+        return
+    table = given.get("table") or DEFAULT_TABLE
+    for query in (source.name, source.features, source.labels):
+        if isinstance(query, str) and is_query(query) and table.lower() in _parse(query).tables:
+            raise WriteError(f"an output must not be an input; a query names the table {table!r}: give another --table")

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 DATABASE_ENDINGS = (".duckdb",)
 DEFAULT_TABLE = "vectors"
 _STAGED = "graphprox_staged_vectors"
+_COLUMNS = """
+    SELECT lower(column_name) FROM information_schema.columns
+    WHERE table_catalog = current_database() AND table_schema = current_schema() AND lower(table_name) = lower(?)
+"""
 _EXISTS = """
     SELECT table_type FROM information_schema.tables
     WHERE table_catalog = current_database() AND table_schema = current_schema() AND lower(table_name) = lower(?)
@@ -55,7 +59,7 @@ def check_table(path: Path, table: str, *, overwrite: bool) -> None:
     Raises
     ------
     WriteError
-        If the table exists and may not be replaced, or the file is not a database.
+        If the table exists and may not be replaced, is not one of vectors, or the file is not a database.
     ParameterError
         If DuckDB is not installed, or the name is empty.
     """
@@ -124,4 +128,10 @@ def _check_absent(connection: DuckDBPyConnection, path: Path, table: str, *, ove
     if not overwrite:
         raise WriteError(
             f"an older table is kept; {path} has {table!r}: name another one, or set overwrite=True to replace it"
+        )
+    columns = {name for (name,) in connection.execute(_COLUMNS, [table]).fetchall()}
+    if columns != {"id", VECTOR}:
+        raise WriteError(
+            f"only a table of vectors is replaced, with the columns id and {VECTOR}; {table!r} of {path} has others: "
+            "name another one"
         )
