@@ -192,7 +192,7 @@ FEATURES = {
     "infinity": ("a,1\nb,2\nc,-inf\n", ["finite", "-inf", "'c'"]),
     "a word": ("a,1,1\nb,2,tall\nc,3,3\n", ["must be numbers", "column 3", "row 2", "'tall'"]),
     "a date that is none": ("a,2024-01-31\nb,2024-01-32\nc,2024-02-01\n", ["dates must be", "row 2", "'2024-01-32'"]),
-    "only empty cells": ("a,\nb,NA\nc,\n", ["a column that differs between nodes", "same value in all rows"]),
+    "only empty cells": ("a,\nb,NA\nc,\n", ["a column that differs between nodes", "no values"]),
     "ids alone": ("a\nb\nc\n", ["id alone"]),
     "no id": ("a,1\n,2\nc,3\n", ["row 2", "lacks one"]),
     "ids beyond 2^63": ("1,1\n99999999999999999999,2\n", ["less than 2^63"]),

@@ -115,3 +115,11 @@ def test_no_benchmark_graph_is_scaled(name, data, monkeypatch):
     except DatasetError as error:
         pytest.skip(f"{name} is not in GRAPHPROX_DATA: {error}")
     assert Preprocessor.fit(graph).transform(graph) is graph
+
+
+def test_equal_rows_are_encoded_by_a_fitted_model_and_are_not_fitted():
+    fitted = Preprocessor.fit(Graph(encode_table(TABLE), EDGES))
+    equal = Graph(encode_table(pa.table({"age": [35] * 3, "city": ["Rome"] * 3})), EDGES)
+    assert fitted.encode(equal).x.tolist() == [[35, 0, 1]] * 3
+    with pytest.raises(GraphError, match="must have a column that differs between nodes; 'age' has the same value"):
+        Preprocessor.fit(equal)

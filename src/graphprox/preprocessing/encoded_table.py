@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from graphprox.preprocessing.table_encoder import TableEncoder
 
 
+CONSTANT_TABLE = "(all rows are equal)"  # the only feature of a table whose columns do not differ between nodes
+
+
 @dataclass(frozen=True, eq=False)
 class EncodedTable(ReadOnlyArrays):
     """The rows of a table as numbers.
@@ -72,7 +75,7 @@ def encode_table(table: pa.Table, encoder: TableEncoder | None = None) -> Encode
     >>> encode_table(pa.table({"age": [31, 52], "member": ["yes", "no"]})).x.tolist()
     [[31.0, 1.0], [52.0, 0.0]]
     """
-    from graphprox.preprocessing.table_encoder import TableEncoder
+    from graphprox.preprocessing.table_encoder import ConstantTableError, TableEncoder
 
     if encoder is None or encoder.has_numbers_only:
         numbers = _to_numbers(table)
@@ -80,7 +83,13 @@ def encode_table(table: pa.Table, encoder: TableEncoder | None = None) -> Encode
             return numbers
         if numbers is not None and encoder is not None and numbers.feature_names is not None:
             return EncodedTable(encoder.select(numbers.x, numbers.feature_names), encoder.feature_names)
-    encoder = encoder or TableEncoder.fit(table)
+    if encoder is None:
+        try:
+            encoder = TableEncoder.fit(table)
+        except ConstantTableError:
+            # Rows that a fitted model knows how to read; `Preprocessor.fit` raises the error if there is none.
+            unread = TableEncoder(columns=(), ignored=tuple(table.column_names))
+            return EncodedTable(np.zeros((table.num_rows, 1), np.float32), (CONSTANT_TABLE,), unread, table)
     return EncodedTable(encoder.transform(table), encoder.feature_names, encoder, table)
 
 

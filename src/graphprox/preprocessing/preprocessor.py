@@ -53,11 +53,18 @@ class Preprocessor:
         Returns
         -------
         Preprocessor
+
+        Raises
+        ------
+        GraphError
+            If no column of a table differs between nodes.
         """
         encoder = is_quantity = None
         is_mixed = False
         if graph.table is not None and graph.table.encoder is not None:
             encoder = graph.table.encoder
+            if not encoder.columns and graph.table.columns is not None:
+                encoder.fit(graph.table.columns)  # raises the error that says why
             is_quantity, is_mixed = encoder.is_quantity, encoder.is_mixed
         elif graph.feature_names is not None:
             from graphprox.preprocessing.table_encoder import TableEncoder

@@ -17,7 +17,7 @@ from graphprox._utils.arrays import Features, FloatArray
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox._utils.suggestions import did_you_mean
 from graphprox.errors import GraphError, IgnoredInputWarning
-from graphprox.preprocessing.columns import AnyColumn, fit_column
+from graphprox.preprocessing.columns import EMPTY, AnyColumn, fit_column
 from graphprox.preprocessing.columns.number import NumberColumn
 from graphprox.preprocessing.table_cells import CellError, to_array
 
@@ -25,6 +25,10 @@ MAX_SPARSE_DENSITY = 0.1  # a table with fewer nonzeros becomes a sparse matrix
 _KINDS = {"number": "numbers", "boolean": "yes and no", "category": "categories", "date": "dates"}
 MISSING_ROW = "row is missing"
 _NUM_NAMES = 5  # names of columns in a message
+
+
+class ConstantTableError(GraphError):
+    """No column of a table says anything about a node."""
 
 
 class TableEncoder(BaseModel):
@@ -84,7 +88,8 @@ class TableEncoder(BaseModel):
         ignored = {name: each for name, each in found.items() if isinstance(each, str)}
         if not columns:
             reasons = "; ".join(f"{name!r} has {why}" for name, why in list(ignored.items())[:_NUM_NAMES])
-            raise GraphError(
+            has_values = any(why != EMPTY for why in ignored.values())
+            raise (ConstantTableError if has_values else GraphError)(
                 f"a table of features must have a column that differs between nodes; {reasons or 'it has none'}"
             )
         for why in dict.fromkeys(ignored.values()):
