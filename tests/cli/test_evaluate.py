@@ -318,7 +318,7 @@ def test_groups_of_nodes_are_evaluated_as_in_python(run, tmp_path, emb, graph, n
     code, out, _ = run(*command, *options, "--train", 0.2, "--json")
     assert code == 0
     printed = json.loads(out)
-    assert printed["scores"] == classify_multilabel(graph, graph.x, groups, train=0.2, n_splits=2).to_dict()
+    assert printed["scores"] == classify_multilabel(graph, graph.x, groups, train_size=0.2, n_splits=2).to_dict()
     assert printed["train"] == 0.2
     _, out, _ = run(*command, *options)
     assert "multilabel on" in out
@@ -331,3 +331,30 @@ def test_multilabel_needs_labels_and_its_options_need_it(run, emb, no_data):
     assert (code, "--task multilabel needs --labels FILE" in err) == (2, True)
     code, _, err = run("evaluate", GRAPH, "--embedding", emb, "--train", 0.2)
     assert (code, "--train needs --task multilabel; got --task classification" in err) == (2, True)
+
+
+@pytest.mark.parametrize("database", [False, True])
+def test_labels_of_several_groups_are_read_by_a_query(run, graph, emb, no_data, tmp_path, monkeypatch, database):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i},{name}" for i, y in enumerate(graph.y) for name in ("all", f"c{y}")]
+    (tmp_path / "groups.csv").write_text("id,label\n" + "\n".join(rows) + "\n")
+    command = ("evaluate", GRAPH, "--embedding", emb, "--task", "multilabel", "--splits", 1, "--json")
+    table, options = "'groups.csv'", ()
+    if database:
+        duckdb = pytest.importorskip("duckdb")
+        with duckdb.connect("groups.duckdb") as made:
+            made.execute("CREATE TABLE groups AS FROM 'groups.csv'")
+        table, options = "groups", ("--database", "groups.duckdb")
+    code, out, err = run(*command, "--labels", f"SELECT id, label FROM {table}", *options)
+    assert (code, err) == (0, "")
+    assert json.loads(out)["scores"] == json.loads(run(*command, "--labels", "groups.csv")[1])["scores"]
+    code, _, err = run(*command, "--labels", "groups.csv", "--database", "groups.duckdb")
+    assert code == 2
+
+
+def test_an_invalid_share_of_training_nodes_is_reported_by_its_option(run, emb, no_data, tmp_path):
+    (tmp_path / "groups.csv").write_text("id,label\n0,a\n1,b\n")
+    labels = ("--labels", tmp_path / "groups.csv", "--task", "multilabel", "--train", 2)
+    code, _, err = run("evaluate", GRAPH, "--embedding", emb, *labels)
+    assert code == 2
+    assert "--train must be a share between 0 and 1" in err

@@ -39,7 +39,7 @@ def reference(rows, groups, train, test):
 
 @pytest.mark.parametrize("train", [0.1, 0.5, 0.9])
 def test_scores_agree_with_scikit_learn(graph, embedding, groups, train):
-    scores = classify_multilabel(graph, embedding, groups, train=train, n_splits=2, random_state=3)
+    scores = classify_multilabel(graph, embedding, groups, train_size=train, n_splits=2, random_state=3)
     labeled = np.flatnonzero(groups.any(axis=1))
     for seed, found in zip((3, 4), scores.splits, strict=True):
         order = labeled[make_generator(seed, "multilabel").permutation(len(labeled))]
@@ -86,11 +86,27 @@ def test_classes_without_nodes_and_order_of_classes_do_not_matter(graph, embeddi
     assert ours.to_dict() == theirs.to_dict()
 
 
-def test_a_class_of_all_nodes_or_of_none_to_train_on_raises_no_warning(graph, embedding):
-    everyone = np.ones(graph.num_nodes, bool)
-    one = np.arange(graph.num_nodes) == 0
-    found = classify_multilabel(graph, embedding, np.column_stack([everyone, one, graph.y == 0]), n_splits=3)
-    assert found.n_splits == 3
+def test_a_class_of_all_nodes_to_train_on_is_chosen_first_and_one_of_none_last(graph, embedding):
+    size = graph.num_nodes
+    parts = [make_generator(seed, "multilabel").permutation(size)[int(0.5 * size) :] for seed in range(3)]
+    tested = [node for node in range(size) if all(node in part for part in parts)]
+    one = np.isin(np.arange(size), [node for node in tested if graph.y[node] != 0][:1])
+    groups = np.column_stack([np.ones(size, bool), one, graph.y == 0])
+    assert one.any()
+    # The second label of a node is never that which no training node has.
+    chosen = np.column_stack([np.ones(size, bool), np.zeros(size, bool), (graph.y == 0) | one])
+    found = classify_multilabel(graph, embedding, groups, n_splits=3)
+    assert found.splits == tuple(f1_scores(groups[np.sort(part)], chosen[np.sort(part)]) for part in parts)
+    assert found.macro_f1.max() < 1
+
+
+@pytest.mark.parametrize("penalty", [0.01, 100])
+def test_the_penalty_is_that_of_scikit_learn(graph, embedding, groups, monkeypatch, penalty):
+    given = []
+    fit = LogisticRegression.fit
+    monkeypatch.setattr(LogisticRegression, "fit", lambda self, *rows: given.append(self.C) or fit(self, *rows))
+    classify_multilabel(graph, embedding, groups, n_splits=1, C=penalty)
+    assert set(given) == {penalty}
 
 
 @pytest.mark.parametrize(
@@ -100,9 +116,9 @@ def test_a_class_of_all_nodes_or_of_none_to_train_on_raises_no_warning(graph, em
         (lambda n: np.ones((n - 1, 3)), {}, ParameterError, "one row per node"),
         (lambda n: 2 * np.ones((n, 3)), {}, ParameterError, "labels must be booleans, or 0 and 1"),
         (lambda n: np.zeros((n, 3)), {}, GraphError, "at least two classes; got 0"),
-        (lambda n: np.ones((n, 3)), {"train": 1}, ParameterError, "train must be a share"),
+        (lambda n: np.ones((n, 3)), {"train_size": 1}, ParameterError, "train_size must be a share"),
         (lambda n: np.ones((n, 3)), {"n_splits": 0}, ParameterError, "n_splits must be a positive integer"),
-        (lambda n: np.eye(n, 3), {"train": 0.1}, GraphError, "got 0 and 3 of 3 nodes with labels"),
+        (lambda n: np.eye(n, 3), {"train_size": 0.1}, GraphError, "got 0 and 3 of 3 nodes with labels"),
     ],
 )
 def test_invalid_labels_and_shares_are_rejected(graph, labels, options, error, message):

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from graphprox import ParameterError, ReadError, read_graph
+from graphprox import IgnoredInputWarning, ParameterError, ReadError, read_graph
 from graphprox.io import read_label_sets
 
 EXPECTED = [[1, 1, 0], [0, 1, 1], [0, 0, 0]]
@@ -53,13 +53,21 @@ def test_other_files_are_rejected(tmp_path, text, options, error, message):
         read_label_sets(path, **options)
 
 
-def test_another_ending_and_unknown_nodes_are_rejected(tmp_path):
+def test_another_ending_and_labels_of_unknown_nodes_alone_are_rejected(tmp_path):
     with pytest.raises(ReadError, match="several labels per node must be one of"):
         read_label_sets(tmp_path / "groups.npy")
     path = tmp_path / "groups.csv"
-    path.write_text("id,group\nann,x\nzoe,x\nbob,y\n")
-    with pytest.raises(ReadError, match="has 1 of unknown nodes, such as 'zoe'"):
+    path.write_text("id,group\nzoe,x\nyan,x\n")
+    with pytest.raises(ReadError, match="nodes such as 'zoe', and the ids of the graph are such as 'ann': set id"):
         read_label_sets(path).to_matrix(IDS)
+
+
+def test_labels_of_unknown_nodes_are_ignored_with_a_warning(tmp_path):
+    path = tmp_path / "groups.csv"
+    path.write_text("id,group\nann,x\nzoe,x\nbob,y\n")
+    with pytest.warns(IgnoredInputWarning, match="1 of 3 labels of .* no node of the graph .* such as that of 'zoe'"):
+        matrix = read_label_sets(path).to_matrix(IDS)
+    assert matrix.toarray().astype(int).tolist() == [[1, 0], [0, 1], [0, 0]]
 
 
 def test_a_graph_with_several_labels_per_node_names_the_task_for_them(tmp_path):

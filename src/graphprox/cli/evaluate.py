@@ -21,6 +21,7 @@ from graphprox.cli.options import EMBEDDING_FILES, GraphSource, JsonOption, read
 from graphprox.embedding import Embedding
 from graphprox.errors import GraphError, ParameterError, StructuralFeaturesWarning
 from graphprox.graph.splits import TEST_EDGES, VAL_EDGES
+from graphprox.io.sql import is_query
 
 if TYPE_CHECKING:
     from graphprox.datasets import Dataset
@@ -135,9 +136,13 @@ def evaluate_embedding(
     evaluate = TASKS[task].evaluate
     if task == MULTILABEL:  # the labels are read by the task, as a node has several
         options = {"labels": _check_labels(source), **options}
-        evaluate = partial(_multilabel, header=source.header, id=source.id, label=source.label)
-        # The column of ids remains that of the features, if there are some.
+        queried = is_query(options["labels"])
+        database = source.database if queried else None
+        evaluate = partial(_multilabel, header=source.header, id=source.id, label=source.label, database=database)
+        # The column of ids remains that of the features, if there are some, and the database that of other queries.
         source = replace(source, labels=None, label=None, id=source.id if source.features else None)
+        if queried and not is_query(source.name):
+            source = replace(source, database=None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StructuralFeaturesWarning)  # features are not used
         dataset = source.load()
@@ -215,7 +220,7 @@ def _multilabel(dataset: Dataset, vectors: Any, options: Options, **columns: Any
         dataset,
         vectors,
         groups.to_matrix(dataset.graph.ids),
-        train=options["train"],
+        train_size=options["train"],
         n_splits=options["splits"],
         random_state=options["first_split"],
     ).to_dict()

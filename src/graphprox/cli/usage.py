@@ -12,6 +12,7 @@ _OPTIONS = {
     "encoder.n_components": "--dim",
     "random_state": "--seed",
     "n_splits": "--splits",
+    "train_size": "--train",
 }
 _PHRASES = {
     ": give y": ": give --labels FILE",
@@ -37,6 +38,7 @@ _PHRASES = {
     ", or name the index, as in frame.rename_axis('id'), to take it": "",
     ": set weight=3 to confirm it": ": --weight 3 confirms it",
     ": set weight=3 to take it nevertheless": ": --weight 3 takes it nevertheless",
+    ": change train_size": ": change --train",
     ": set id to take another column": ": --id takes another column",
 }
 

@@ -30,10 +30,10 @@ def classify_multilabel(
     embedding: EmbeddingLike,
     labels: ArrayLike | sp.csr_array,
     *,
-    train: float = TRAIN_SHARE,
+    train_size: float = TRAIN_SHARE,
     n_splits: int = 10,
     random_state: RandomState = 0,
-    c: float = 1.0,
+    C: float = 1.0,  # noqa: N803 - as scikit-learn names it
 ) -> MultilabelScores:
     """Measure how well the groups of nodes, of which a node may have several, are predicted from an embedding.
 
@@ -50,14 +50,14 @@ def classify_multilabel(
     labels : array-like or sparse matrix of shape (num_nodes, n_classes)
         Whether a node has a label: booleans, or 0 and 1. Nodes without any label are in no part of a split;
         :func:`graphprox.io.read_label_sets` reads a file.
-    train : float, default=0.5
+    train_size : float, default=0.5
         Share of the labeled nodes to train on; DeepWalk's tables have 0.1 to 0.9.
     n_splits : int, default=10
         Number of random splits.
     random_state : int, RandomState, Generator or None, default=0
         Random seed of the first split; the following ones use the following seeds.
-    c : float, default=1.0
-        Inverse strength of the penalty, as ``C`` of scikit-learn.
+    C : float, default=1.0
+        Inverse strength of the penalty, as in scikit-learn.
 
     Returns
     -------
@@ -73,26 +73,26 @@ def classify_multilabel(
     >>> bool(scores.micro_f1.mean() > scores.macro_f1.mean())
     True
     """
-    if not 0 < train < 1:
-        raise ParameterError(f"train must be a share between 0 and 1, both excluded; got {train!r}")
+    if not 0 < train_size < 1:
+        raise ParameterError(f"train_size must be a share between 0 and 1, both excluded; got {train_size!r}")
     if not isinstance(n_splits, int) or n_splits < 1:
         raise ParameterError(f"n_splits must be a positive integer; got {n_splits!r}")
     checked, first = check_graph(graph), check_seed(random_state)
     rows = check_rows(align_to_graph(checked, embedding))
     indicator = check_indicator(labels, n_rows=checked.num_nodes)
     nodes = np.flatnonzero(indicator.any(axis=1))
-    n_train = int(train * len(nodes))
+    n_train = int(train_size * len(nodes))
     if not 0 < n_train < len(nodes):
         raise GraphError(
             f"multi-label classification needs nodes to train on and to test; got {n_train} and "
-            f"{len(nodes) - n_train} of {len(nodes)} nodes with labels: change train"
+            f"{len(nodes) - n_train} of {len(nodes)} nodes with labels: change train_size"
         )
     progress, scores = current_progress(), []
     for done in range(n_splits):
         if progress is not None:
             progress("splits", done, n_splits)
         order = nodes[make_generator(first + done, "multilabel").permutation(len(nodes))]
-        scores.append(_score_split(rows, indicator, np.sort(order[:n_train]), np.sort(order[n_train:]), c))
+        scores.append(_score_split(rows, indicator, np.sort(order[:n_train]), np.sort(order[n_train:]), C))
     return MultilabelScores(tuple(scores))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +13,14 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from graphprox._utils.arrays import IntArray, NodeIds
-from graphprox.errors import ParameterError, ReadError
+from graphprox._utils.stacklevel import find_stacklevel
+from graphprox.errors import IgnoredInputWarning, ParameterError, ReadError
 from graphprox.io.columns import ColumnName, ColumnNames
 from graphprox.io.files import ending
 from graphprox.io.ids import positions
 from graphprox.io.node_columns import choose_label_columns
-from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, read_table
+from graphprox.io.sql import is_query, run_query
+from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table, table_from_arrow
 
 
 @dataclass(frozen=True)
@@ -56,19 +60,35 @@ class LabelSets:
         Raises
         ------
         ReadError
-            If a label belongs to no node of the graph.
+            If all labels belong to unknown nodes.
+
+        Warns
+        -----
+        IgnoredInputWarning
+            If some labels belong to unknown nodes.
         """
         node = positions(self.ids, pa.array(ids))
-        unknown = np.flatnonzero(node < 0)
-        if len(unknown):
-            name = self.ids[int(unknown[0])].as_py()
-            raise ReadError(
-                f"labels must belong to nodes of the graph; {self.path} has {len(unknown):,} of unknown nodes, such as "
-                f"{name!r}"
-            )
-        pairs = np.unique(np.stack([node, self.classes]), axis=1)  # a label that is listed twice counts once
+        is_known = node >= 0
+        if not is_known.all():
+            self._report_unknown(self.ids.filter(pa.array(~is_known)), ids)
+        # A label that is listed twice counts once.
+        pairs = np.unique(np.stack([node[is_known], self.classes[is_known]]), axis=1)
         shape = (len(ids), len(self.names))
         return sp.csr_array((np.ones(pairs.shape[1], bool), (pairs[0], pairs[1])), shape=shape)
+
+    def _report_unknown(self, unknown: pa.Array, ids: NodeIds) -> None:
+        name = unknown[0].as_py()
+        if len(unknown) == len(self.ids):
+            raise ReadError(
+                f"labels must belong to nodes of the graph; {self.path} has labels of nodes such as {name!r}, and the "
+                f"ids of the graph are such as {ids.tolist()[0]!r}: set id to take another column"
+            )
+        warnings.warn(
+            f"{len(unknown):,} of {len(self.ids):,} labels of {self.path} belong to no node of the graph and are "
+            f"ignored, such as that of {name!r}",
+            IgnoredInputWarning,
+            stacklevel=find_stacklevel(),
+        )
 
 
 def read_label_sets(
@@ -78,21 +98,24 @@ def read_label_sets(
     header: bool | None = None,
     id: ColumnName | None = None,  # noqa: A002 - the name of the column, as in read_graph
     label: ColumnName | None = None,
+    database: str | Path | None = None,
 ) -> LabelSets:
-    r"""Read nodes with several labels each, from CSV, TSV or Parquet.
+    r"""Read nodes with several labels each, from CSV, TSV or Parquet, or by an SQL query.
 
     Each row has a node id and a label; a node with several labels has several rows, or several labels in one cell.
 
     Parameters
     ----------
     path : str or Path
-        File to read.
+        File to read, or a query as for `read_sql`.
     separator : str, optional
         What separates the labels in a cell, such as ``";"``; by default a cell is one label.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
     id, label : str or int, optional
         Columns of node ids and labels, by name or by number from 1; found by their names by default.
+    database : str or Path, default=None
+        File of DuckDB or SQLite, which a query reads.
 
     Returns
     -------
@@ -115,25 +138,36 @@ def read_label_sets(
     >>> groups.to_matrix(np.array(["ann", "bob", "eve"])).toarray().astype(int).tolist()
     [[1, 1], [0, 1], [0, 0]]
     """
-    path = Path(path)
-    if ending(path) not in TEXT_ENDINGS + PARQUET_ENDINGS:
-        known = ", ".join(TEXT_ENDINGS[:3] + PARQUET_ENDINGS[:1])
-        raise ReadError(f"the ending of a file of several labels per node must be one of {known}; got {path.name!r}")
     if separator is not None and not separator.strip():
         raise ParameterError(
             f"the separator of labels must be one or more characters other than spaces; got {separator!r}"
         )
     names = ColumnNames(id=id, label=label)
-    table = read_table(
+    if is_query(path):
+        name, table = "the query", _query_table(str(path), database, names)
+    else:
+        name, table = str(path), _read_file(Path(path), header, names)
+    ids, labels = table.columns
+    return _encode(name, *_split_cells(ids, labels, separator))
+
+
+def _query_table(query: str, database: str | Path | None, names: ColumnNames) -> Table:
+    choose = partial(choose_label_columns, names=names)
+    return table_from_arrow("the query", run_query(query, database), ids=1, values=pa.string(), choose=choose)
+
+
+def _read_file(path: Path, header: bool | None, names: ColumnNames) -> Table:
+    if ending(path) not in TEXT_ENDINGS + PARQUET_ENDINGS:
+        known = ", ".join(TEXT_ENDINGS[:3] + PARQUET_ENDINGS[:1])
+        raise ReadError(f"the ending of a file of several labels per node must be one of {known}; got {path.name!r}")
+    return read_table(
         path,
         ids=1,
         values=pa.string(),
         header=header,
-        choose=lambda columns: choose_label_columns(columns, names),
+        choose=partial(choose_label_columns, names=names),
         named=names.given("id", "label"),
     )
-    ids, labels = table.columns
-    return _encode(path, *_split_cells(ids, labels, separator))
 
 
 def _split_cells(ids: pa.Array, labels: pa.Array, separator: str | None) -> tuple[pa.Array, pa.Array]:
@@ -146,10 +180,10 @@ def _split_cells(ids: pa.Array, labels: pa.Array, separator: str | None) -> tupl
     return ids.filter(is_label), labels.filter(is_label)
 
 
-def _encode(path: Path, ids: pa.Array, labels: pa.Array) -> LabelSets:
+def _encode(path: str, ids: pa.Array, labels: pa.Array) -> LabelSets:
     if not len(labels):
         raise ReadError(f"{path} must contain labels; all are empty")
     names = pc.unique(labels)
     names = names.take(pc.sort_indices(names))
     classes = pc.index_in(labels, value_set=names).to_numpy(zero_copy_only=False).astype(np.int64)
-    return LabelSets(ids, classes, tuple(names.to_pylist()), str(path))
+    return LabelSets(ids, classes, tuple(names.to_pylist()), path)
