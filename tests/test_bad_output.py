@@ -129,7 +129,7 @@ STRICT = {"PYTHONIOENCODING": "utf-8:strict"}
 @pytest.mark.parametrize("ending", [b"parquet", b"csv", b"npy"])
 def test_names_that_are_not_valid_text_are_written_and_printed(tmp_path, ending, environment):
     out, model = b"v\xff\xfe." + ending, b"m\xff"
-    program = [sys.executable, "-m", "graphprox", "embed", "synthetic:nodes=140", "--dim", "4"]
+    program = [sys.executable, "-m", "graphprox", "--quiet", "embed", "synthetic:nodes=140", "--dim", "4"]
     command = [*program, "--out", out, "--model", model, *(["--json"] if ending == b"csv" else [])]
     child = subprocess.run(command, capture_output=True, cwd=tmp_path, env=os.environ | environment, timeout=60)
     assert (child.returncode, child.stderr) == (0, b"")

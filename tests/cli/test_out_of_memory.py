@@ -35,7 +35,7 @@ def embed(tmp_path, monkeypatch):
         monkeypatch.setenv(f"{name}_NUM_THREADS", "1")
 
     def embed(*options):
-        arguments = ["embed", "synthetic:nodes=30000", "--out", str(tmp_path / "emb.npy"), *options]
+        arguments = ["--quiet", "embed", "synthetic:nodes=30000", "--out", str(tmp_path / "emb.npy"), *options]
         script = LIMITED.format(extra=100, arguments=arguments)
         return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
 
