@@ -382,7 +382,7 @@ def _explain_interruption(method: str) -> Iterator[None]:
         error.exit_code = stop.code
         raise error from None
     except KeyboardInterrupt:
-        error = _StoppedError(f"{describe_stop()}; the training of {method} was not saved, and no file was written")
+        error = _StoppedError(f"{describe_stop()}; {method} was not finished, and no file was written")
         error.exit_code = stop_code()
         raise error from None
 

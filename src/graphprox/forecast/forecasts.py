@@ -30,14 +30,14 @@ class Forecast:
     Examples
     --------
     >>> print(Forecast(seconds=190.0, peak_memory=3_200_000_000))
-    about 3 min 10 s and 3.2 GB of memory, on this machine
+    about 3 min 10 s and 3.2 GB of memory, on this machine if it is idle
     """
 
     seconds: float
     peak_memory: int
 
     def __str__(self) -> str:
-        return f"about {format_duration(self.seconds)} and {format_memory(self.peak_memory)} of memory, on this machine"
+        return f"about {format_duration(self.seconds)} and {format_memory(self.peak_memory)} of memory, on this machine if it is idle"
 
 
 def make_forecast(costs: Costs, *, speeds: Speeds | None = None, base: int | None = None) -> Forecast:
