@@ -232,6 +232,20 @@ def test_ids_of_nodes_are_found_by_name(put, write, text, stated):
     assert (len(messages), stated is None or stated in messages[0]) == (int(stated is not None), True)
 
 
+def test_ids_have_the_name_of_a_column_of_the_edges(put, write):
+    edges = write("e.csv", "customer_id,merchant_id\n1,7\n2,8\n")
+    table = put("x", "account_id,customer_id,value\n2,1,0.5\n1,2,1.5\n8,7,2.5\n7,8,3.5\n")
+    graph = read_graph(edges, features=table)
+    assert graph.feature_names == ("account_id", "value")
+    assert graph.x[graph.ids.tolist().index(1)].tolist() == [2, 0.5]
+
+
+def test_of_several_columns_of_ids_the_one_that_is_taken_is_stated(put, write):
+    table = put("x", "account_id,customer_id,value\n1,2,0.5\n2,1,1.5\n")
+    with pytest.warns(AssumedInputWarning, match=r"from column 'account_id' of .*, not from 'customer_id': set id"):
+        read_graph(write("e.csv", "1,2\n"), features=table)
+
+
 def test_the_id_column_may_be_named(put, write):
     edges, path = write("e.csv", "1,2\n2,3\n"), put("x", "id,age,code\n7,31,1\n8,25,2\n9,40,3\n")
     for name in ("code", 3):

@@ -37,7 +37,8 @@ class Forecast:
     peak_memory: int
 
     def __str__(self) -> str:
-        return f"about {format_duration(self.seconds)} and {format_memory(self.peak_memory)} of memory, on this machine if it is idle"
+        cost = f"about {format_duration(self.seconds)} and {format_memory(self.peak_memory)} of memory"
+        return f"{cost}, on this machine if it is idle"
 
 
 def make_forecast(costs: Costs, *, speeds: Speeds | None = None, base: int | None = None) -> Forecast:

@@ -28,6 +28,8 @@ class ColumnNames:
         Column of ids of the tables of features and labels.
     label : str, int or None
         Column of classes of the table of labels.
+    ends : tuple of str
+        Names of the two columns that edges join, which the ids of other tables may have as well.
     """
 
     source: ColumnName | None = None
@@ -35,6 +37,7 @@ class ColumnNames:
     weight: ColumnName | None = None
     id: ColumnName | None = None
     label: ColumnName | None = None
+    ends: tuple[str, ...] = ()
 
     def given(self, *roles: str) -> list[str]:
         """Return the names, not the numbers, of the columns given for some roles.

@@ -29,11 +29,14 @@ class EdgeList:
         Ids of the ends of each edge, all integers or all strings.
     weight : ndarray of shape (num_edges,) or None
         Weights, if there are any.
+    names : tuple of str
+        Names of the two columns of ids; empty if they have none.
     """
 
     source: pa.Array
     target: pa.Array
     weight: NDArray[np.float64] | None
+    names: tuple[str, ...] = ()
 
 
 def read_edge_list(path: Path, *, header: bool | None = None, names: ColumnNames = NO_NAMES) -> EdgeList:
@@ -82,7 +85,8 @@ def to_edge_list(table: Table) -> EdgeList:
     if len(source) == 0:
         raise ReadError(f"a graph must have at least one edge; {table.path} lists none")
     _warn_if_merged(table)
-    return EdgeList(source, target, _parse_weights(table, 2) if len(table.columns) > 2 else None)
+    weight = _parse_weights(table, 2) if len(table.columns) > 2 else None
+    return EdgeList(source, target, weight, () if table.names is None else table.names[:2])
 
 
 def _warn_if_merged(table: Table) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -57,6 +58,7 @@ def from_frames(
         chosen = table_from_arrow(
             _EDGES, tables[_EDGES], ids=2, values=None, choose=partial(choose_edge_columns, names=names)
         )
+        names = replace(names, ends=() if chosen.names is None else chosen.names[:2])
         one_table = labels is not None and labels is features
         classes = None
         if labels is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,9 @@ def read_graph(
     path, kind = Path(path), ending(path)
     names = ColumnNames(source, target, weight, id, label)
     _check_names(path, kind, names, features, labels, ids)
+    edges = read_edge_list(path, header=header, names=names) if kind in TEXT_ENDINGS + PARQUET_ENDINGS else None
+    if edges is not None:
+        names = replace(names, ends=edges.names)
     options: dict[str, Any] = {"header": header, "names": names, "ids": ids is not False}
     one_table = features is not None and labels is not None and _are_same_file(features, labels)
     node_features, node_labels = None, None
@@ -120,10 +124,8 @@ def read_graph(
             if node_features is not None:
                 warnings.simplefilter("ignore", StructuralFeaturesWarning)
             graph = _read_complete(path, kind, directed, names)
-    elif kind in TEXT_ENDINGS + PARQUET_ENDINGS:
-        edges = read_edge_list(path, header=header, names=names)
+    elif edges is not None:
         graph = build_graph(edges, node_features, directed=bool(directed), names=(path, str(features)), encoder=encoder)
-        del edges
         node_features = None
     else:
         check_readable(path)

@@ -12,6 +12,7 @@ from graphprox._utils.column_names import (
     is_node_id,
     is_plain_name,
     is_unnamed,
+    split_words,
 )
 from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
 from graphprox.io.columns import ColumnNames, Columns, name_columns, warn
@@ -31,12 +32,22 @@ def choose_id_column(columns: Columns, names: ColumnNames) -> int:
     Returns
     -------
     int
-        The column that the user named; otherwise one named ``id`` or ``node``, the first one if it is named as an id,
-        one such as ``user_id`` whose cells are distinct, or the first.
+        The column that the user named; otherwise one named as a column of the edges, as ``id`` or as ``node``, the
+        first one if it is named as an id, one such as ``user_id`` whose cells are distinct, or the first.
     """
     if names.id is not None:
         return columns.find("id", names.id)
+    if columns.names is not None and (shared := _find_shared(columns, columns.names, names.ends)) is not None:
+        return shared
     found = 0 if columns.names is None else _find_id(columns, columns.names)
+    if columns.names is not None and len(others := _find_candidates(columns, columns.names)) > 1 and found in others:
+        listed = ", ".join(columns.describe(i) for i in others if i != found)
+        warn(
+            f"ids are read from column {columns.describe(found)} of {columns.path}, not from {listed}: set id to take "
+            "another column",
+            AssumedInputWarning,
+        )
+        return found
     if columns.names is not None and found == 0 and not _may_be_ids(columns, columns.names[0]):
         hint = ", or name the index, as in frame.rename_axis('id'), to take it" if columns.has_index else ""
         warn(
@@ -52,6 +63,17 @@ def _may_be_ids(columns: Columns, name: str) -> bool:
     """Check whether the first column has the name of ids or none, or contains words, which are hardly a feature."""
     is_named = is_entity(name) or is_unnamed(name) or name.strip().lower() == "index"
     return is_named or not all(map(NUMBER_CELL.fullmatch, columns.cells(0)))
+
+
+def _find_shared(columns: Columns, names: tuple[str, ...], ends: tuple[str, ...]) -> int | None:
+    """Return the column of ids that has the name of a column of the edges."""
+    wanted = [split_words(end) for end in ends]
+    return next((i for i, name in enumerate(names) if split_words(name) in wanted and columns.is_distinct(i)), None)
+
+
+def _find_candidates(columns: Columns, names: tuple[str, ...]) -> list[int]:
+    """Return the columns that are named as ids and whose cells are distinct."""
+    return [i for i, name in enumerate(names) if (is_node_id(name) or is_entity_id(name)) and columns.is_distinct(i)]
 
 
 def _find_id(columns: Columns, names: tuple[str, ...]) -> int:
