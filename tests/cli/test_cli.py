@@ -415,3 +415,15 @@ def test_quiet_must_come_before_the_command(run):
     code, _, err = run("datasets", "--quiet")
     assert (code, err) == (2, "error: --quiet must come before the command: graphprox --quiet COMMAND\n")
     assert run("--quiet", "datasets")[0] == 0
+
+
+def test_columns_in_doubt_are_named_with_options(run, tmp_path):
+    (tmp_path / "e.csv").write_text("source,target,note\n1,2,x\n2,3,y\n")
+    (tmp_path / "x.csv").write_text("steps,label\n1,a\n2,b\n3,a\n")
+    _, _, stderr = run("info", tmp_path / "e.csv", "--features", tmp_path / "x.csv")
+    for words in (
+        "--source, --target and --weight take other columns",
+        "--id takes another column",
+        "if it is the class",
+    ):
+        assert words in stderr
