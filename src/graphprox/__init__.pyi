@@ -17,6 +17,7 @@ from .errors import GraphError as GraphError
 from .errors import GraphproxError as GraphproxError
 from .errors import GraphproxWarning as GraphproxWarning
 from .errors import IgnoredInputWarning as IgnoredInputWarning
+from .errors import InsufficientMemoryError as InsufficientMemoryError
 from .errors import LowRecallWarning as LowRecallWarning
 from .errors import NotInductiveError as NotInductiveError
 from .errors import ParameterError as ParameterError

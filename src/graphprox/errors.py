@@ -7,6 +7,7 @@
     ├── WriteError                 a file cannot be written; no partial file is left
     ├── DatasetError               a data set is unknown or not available
     ├── NotInductiveError          a method cannot transform another graph (also an AttributeError)
+    ├── InsufficientMemoryError    the work would need more memory than is available
     └── TrainingError              training diverged
 
     GraphproxWarning               the computation continues, but not exactly as requested
@@ -55,6 +56,10 @@ class DatasetError(GraphproxError):
 
 class NotInductiveError(GraphproxError, AttributeError):
     """A method cannot transform another graph than the one it was fitted on."""
+
+
+class InsufficientMemoryError(GraphproxError):
+    """The work would need more memory than is available."""
 
 
 class TrainingError(GraphproxError):

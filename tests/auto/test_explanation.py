@@ -36,7 +36,7 @@ def plot_selection(path, selection):
 
 @pytest.mark.parametrize("selection", SELECTIONS.values(), ids=SELECTIONS)
 def test_explanation_has_three_lines(selection):
-    lines = explain(selection, (1234, 56), 7.89, 3 * 2**20).splitlines()
+    lines = explain(selection, (1234, 56), 7.89, 3 * 10**6).splitlines()
     assert [line.partition(":")[0] for line in lines] == ["found", "kept", "cost"]
     assert lines[2] == "cost:  7.9 s, at most 3 MB in this process, for 1,234 × 56 numbers"
 

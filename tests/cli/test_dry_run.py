@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import graphprox
 from graphprox.cli import dry_run
 from graphprox.forecast import Forecast
 from graphprox.methods.embedder import GraphEmbedder
@@ -35,6 +36,17 @@ def test_dry_run_prints_json(embed):
     assert (printed["graph"], printed["method"], printed["nodes"]) == (GRAPH, "auto", 420)
     assert printed["seconds"] > 0
     assert 50 < printed["peak_memory_mb"] < printed["available_memory_mb"]
+
+
+def test_megabytes_are_millions_of_bytes_in_json_as_in_text(embed, monkeypatch):
+    monkeypatch.setattr(dry_run, "available_memory", lambda: 5_000_000_000)
+    assert json.loads(embed("--dry-run", "--json")[1])["available_memory_mb"] == 5000
+    assert "5.0 GB are available" in embed("--dry-run")[1]
+
+
+def test_too_little_memory_is_an_error_of_the_package():
+    assert issubclass(graphprox.InsufficientMemoryError, graphprox.GraphproxError)
+    assert dry_run.InsufficientMemoryError is graphprox.InsufficientMemoryError
 
 
 def test_method_without_a_model_of_its_costs_says_so(embed):

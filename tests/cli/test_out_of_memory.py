@@ -58,3 +58,30 @@ def test_limit_of_address_space_is_a_reason_to_refuse(embed, tmp_path):
         r"error: auto must not need more memory than is available; it needs about .* are available", done.stderr
     )
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("compare", ["synthetic:nodes=140"]),
+        ("plot", ["v.parquet"]),
+        ("evaluate", ["synthetic:nodes=140", "--embedding", "v.parquet"]),
+        ("info", ["synthetic:nodes=140"]),
+        ("embed", ["synthetic:nodes=140", "--out", "v.npy"]),
+    ],
+)
+def test_the_remedy_names_only_options_of_the_command(run, tmp_path, monkeypatch, command, arguments):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("graphprox.embedding.Embedding.load", fail)
+    monkeypatch.setattr("graphprox.cli.options.load", fail)
+    code, _, err = run(command, *arguments)
+    assert code == 2
+    assert err.startswith("error: memory ran out: ")
+    remedy = err.partition(";")[2].replace("graphprox embed --dry-run", "")
+    help_text = run(command, "--help")[1]
+    named = re.findall(r"--[a-z-]+", remedy)
+    assert all(each in help_text for each in named)
+    assert ("--dim" in named) == (command == "embed")

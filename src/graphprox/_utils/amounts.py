@@ -24,6 +24,25 @@ def format_memory(num_bytes: float) -> str:
     return f"{num_bytes / 1e9:.1f} GB" if num_bytes < 9.95e9 else f"{num_bytes / 1e9:,.0f} GB"
 
 
+def to_megabytes(num_bytes: float | None) -> int | None:
+    """Return an amount of memory in MB, millions of bytes, as `format_memory` does; None if it is not known.
+
+    Parameters
+    ----------
+    num_bytes : float or None
+
+    Returns
+    -------
+    int or None
+
+    Examples
+    --------
+    >>> to_megabytes(851_400_000), to_megabytes(None)
+    (851, None)
+    """
+    return None if num_bytes is None else round(num_bytes / 1e6)
+
+
 def format_duration(seconds: float) -> str:
     """Return a duration in seconds, minutes or hours.
 

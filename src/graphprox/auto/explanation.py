@@ -64,7 +64,7 @@ def explain(
     >>> print(explain(Selection("edges", {}), {"positions": 1.0}, (10, 4), 0.5).splitlines()[0])
     found: no features, so nodes are described by their edges
     """
-    memory = "" if peak_memory is None else f", at most {peak_memory / 2**20:,.0f} MB in this process"
+    memory = "" if peak_memory is None else f", at most {peak_memory / 1e6:,.0f} MB in this process"
     listed = ", ".join(f"{name} {weight:.1f}" for name, weight in _by_weight(weights) if weight >= MIN_LISTED)
     uses_edges = not all(name in OUTPUTS and OUTPUTS[name].weights.features for name in weights)
     kept = _KEPT[selection.choice]

@@ -39,6 +39,14 @@ from graphprox.cli.views import write_views
 from graphprox.errors import GraphproxError, GraphproxWarning, ParameterError
 
 INTERNAL_ERROR, USAGE_ERROR = 1, 2
+# What each command may be asked for that needs less memory.
+_SMALLER = {
+    "embed": "use a smaller --dim or another method, of which --dry-run forecasts what they need",
+    "compare": "compare other --methods, of which graphprox embed --dry-run forecasts what they need",
+    "plot": "use a smaller --max-nodes",
+    "neighbors": "use an embedding of fewer components",
+    "evaluate": "use an embedding of fewer components",
+}
 
 app = typer.Typer(
     name="graphprox",
@@ -147,10 +155,9 @@ def run_program(
 def _describe_memory() -> str:
     available = available_memory()
     amount = "is available" if available is None else f"the {format_memory(available)} that are available"
-    return (
-        f"memory ran out: the work must not need more than {amount}; use a smaller --dim or another method, of which "
-        "graphprox embed --dry-run forecasts what they need, or a machine with more memory"
-    )
+    command = next((each for each in sys.argv[1:] if not each.startswith("-")), "")
+    remedy = _SMALLER.get(command, "use a part of the graph")
+    return f"memory ran out: the work must not need more than {amount}; {remedy}, or a machine with more memory"
 
 
 def _is_verbose() -> bool:

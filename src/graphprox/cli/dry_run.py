@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphprox._utils.amounts import format_memory
+from graphprox._utils.amounts import format_memory, to_megabytes
 from graphprox._utils.defaults import DEFAULT_METHOD
 from graphprox._utils.memory import available_memory
 from graphprox._utils.strict_json import dump_json
 from graphprox.cli.progress_display import is_quiet
-from graphprox.errors import GraphproxError
+from graphprox.errors import InsufficientMemoryError
 
 if TYPE_CHECKING:
     from graphprox.forecast import Forecast
@@ -32,10 +32,6 @@ IgnoreMemoryOption = Annotated[
 ]
 
 
-class InsufficientMemoryError(GraphproxError):
-    """A forecast needs more memory than is available."""
-
-
 def print_forecast(estimator: GraphEmbedder, graph: Graph, *, title: str, as_json: bool, ignore_memory: bool) -> None:
     """Print what fitting would take, as ``--dry-run`` does; raise if there is too little memory.
 
@@ -51,7 +47,7 @@ def print_forecast(estimator: GraphEmbedder, graph: Graph, *, title: str, as_jso
     """
     forecast = estimator.forecast(graph)
     if forecast is not None and not ignore_memory:
-        check_memory(estimator, graph, forecast)
+        check_forecast(estimator, graph, forecast)
     available = available_memory()
     if as_json:
         about: dict[str, Any] = {
@@ -59,8 +55,8 @@ def print_forecast(estimator: GraphEmbedder, graph: Graph, *, title: str, as_jso
             "method": estimator.name,
             "nodes": graph.num_nodes,
             "seconds": None if forecast is None else round(forecast.seconds, 1),
-            "peak_memory_mb": None if forecast is None else round(forecast.peak_memory / 2**20),
-            "available_memory_mb": None if available is None else round(available / 2**20),
+            "peak_memory_mb": None if forecast is None else to_megabytes(forecast.peak_memory),
+            "available_memory_mb": to_megabytes(available),
         }
         print(dump_json(about, indent=2))
         return
@@ -89,7 +85,7 @@ def announce_forecast(estimator: GraphEmbedder, graph: Graph, *, title: str, ign
     # A short run is not made longer by measuring the speed of the machine.
     forecast = make_forecast(costs, speeds=NOMINAL)
     if not ignore_memory:
-        check_memory(estimator, graph, forecast)
+        check_forecast(estimator, graph, forecast)
     if forecast.seconds < LONG / 4 or is_quiet():
         return
     forecast = make_forecast(costs)
@@ -97,7 +93,7 @@ def announce_forecast(estimator: GraphEmbedder, graph: Graph, *, title: str, ign
         print(f"{title}: {estimator.name} will take {forecast}", file=sys.stderr, flush=True)
 
 
-def check_memory(estimator: GraphEmbedder, graph: Graph, forecast: Forecast) -> None:
+def check_forecast(estimator: GraphEmbedder, graph: Graph, forecast: Forecast) -> None:
     """Raise an error that says what would fit, if a forecast needs more memory than is available.
 
     Parameters

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from graphprox._utils.amounts import to_megabytes
 from graphprox._utils.defaults import AUTO, DEFAULT_METHOD, DEFAULT_TRAINED_METHOD
 from graphprox._utils.figures import check_figure
 from graphprox._utils.memory import peak_memory
@@ -419,8 +420,7 @@ def _describe(estimator: GraphEmbedder) -> dict[str, Any]:
 def _print_summary(as_json: bool, *, written: list[Path], embedding: Embedding, seconds: float, **about: Any) -> None:
     nodes, dim = embedding.shape
     if as_json:
-        peak = peak_memory()
-        costs = {"seconds": round(seconds, 2), "peak_memory_mb": None if peak is None else round(peak / 2**20)}
+        costs = {"seconds": round(seconds, 2), "peak_memory_mb": to_megabytes(peak_memory())}
         summary = {"files": [str(path) for path in written], "nodes": nodes, "dim": dim, **about, **costs}
         print(dump_json(summary, indent=2))
         return

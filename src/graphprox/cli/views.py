@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from graphprox._utils.amounts import to_megabytes
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import CacheOption, GraphSource, JsonOption, SeedOption, reads_graph
@@ -84,7 +85,7 @@ def _write_view(graph: Graph, name: str, folder: Path, **options: Any) -> dict[s
         "engine": ranking.engine,
         "recall": ranking.recall,
         "seconds": round(seconds, 3),
-        "peak_memory_mb": None if peak is None else round(peak / 2**20),
+        "peak_memory_mb": to_megabytes(peak),
     }
 
 
