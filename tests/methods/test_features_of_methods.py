@@ -25,6 +25,7 @@ from graphprox import (
     random_split,
     synthetic,
 )
+from graphprox.auto.preparation import limit_scales
 from graphprox.methods import METHODS
 from graphprox.preprocessing import encode_table
 
@@ -172,13 +173,12 @@ def test_classifiers_scale_features_too(with_income):
 
 
 def test_auto_scales_a_standardized_table_no_more(edges):
-    columns = make_columns() | {"team": [f"team {i % 15}" for i in range(NUM_NODES)]}
-    graph = Graph(encode_table(pa.table(columns)), edges)
-    embedder = AutoEmbedder(n_components=8).fit(graph)
-    assert embedder.preprocessor_.scaling is not None
-    assert embedder.preparation_.weights is None or set(embedder.preparation_.weights.tolist()) == {1.0}
-    standard = AutoEmbedder(n_components=8, scale="standard").fit(graph)
-    assert set(standard.preparation_.weights.tolist()) == {1.0}
+    rare = {f"rare {i}": np.arange(NUM_NODES) % 20 == i for i in range(3)}
+    graph = Graph(encode_table(pa.table({name: make_columns()[name] for name in ("age", "income")} | rare)), edges)
+    embedder = AutoEmbedder(n_components=4).fit(graph)
+    scaled = embedder.preprocessor_.transform(graph).x
+    assert np.ptp(limit_scales(scaled)[0]) > 1  # what would be done to a matrix
+    assert set(embedder.preparation_.weights.tolist()) == {1.0}
 
 
 def test_auto_scales_nothing_if_the_user_wants_none(edges):
