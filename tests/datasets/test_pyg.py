@@ -3,6 +3,9 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+import subprocess
+import sys
+from collections import defaultdict
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 
@@ -185,6 +188,45 @@ def test_a_sparse_matrix_with_indices_outside_of_it_is_rejected(no_data, tmp_pat
         load_dataset("pyg:Planetoid:Cora", data=tmp_path / "data")
     with pytest.raises(DatasetError, match="incomplete or damaged: indices must be < 3"):
         load_dataset("Cora", data=tmp_path / "data")
+
+
+def shadowing(state, *, slots=None):
+    """Return a pickle of a matrix with a given state."""
+    text = pickle.dumps((state if slots is None else (state, slots)), protocol=3)
+    return b"\x80\x03cscipy.sparse._csr\ncsr_matrix\n)\x81" + text[2:-1] + b"b."
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [("Cora", "attribute"), ("pyg:Planetoid:Cora", "attribute"), ("Cora", "slots"), ("Cora", "not arrays")],
+)
+def test_a_pickle_cannot_switch_off_the_check_of_a_matrix(no_data, tmp_path, name, way):
+    bad = sp.csr_matrix(np.eye(603, 3, dtype=np.float32))
+    bad.indices[1] = 2**30
+    raw = planetoid_files(tmp_path / "data" / "Cora" / "raw", prefix="ind.cora")
+    state, shadow = vars(bad), {"check_format": defaultdict}
+    content = {
+        "attribute": shadowing(state | shadow),
+        "slots": shadowing(state, slots=shadow),
+        "not arrays": shadowing(state | shadow | {"indices": bad.indices.tolist()}),
+    }
+    (raw / "ind.cora.allx").write_bytes(content[way])
+    code = f"import graphprox\ntry:\n graphprox.load({name!r}, data={str(tmp_path / 'data')!r})\n"
+    code += "except graphprox.DatasetError as error:\n print(error)\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "matri" in done.stdout or "indices must be < 3" in done.stdout
+
+
+def test_planetoid_is_read_without_the_unpickler_of_pyg(no_data, tmp_path, monkeypatch):
+    planetoid_files(tmp_path / "data" / "Cora" / "raw", prefix="ind.cora")
+    trusted = load("pyg:Planetoid:Cora", data=tmp_path / "data", trust_pickles=True)
+    monkeypatch.setattr(torch_geometric.datasets.Planetoid, "process", None)
+    found = load("pyg:Planetoid:Cora", data=tmp_path / "data")
+    for part in ("x", "y", "edge_index"):
+        assert np.array_equal(getattr(found.graph, part), getattr(trusted.graph, part))
+    for part in ("train", "val", "test"):
+        assert np.array_equal(getattr(found.splits["public"][0], part), getattr(trusted.splits["public"][0], part))
 
 
 def test_a_processed_file_in_the_cache_is_not_trusted(no_data, provide, tmp_path):

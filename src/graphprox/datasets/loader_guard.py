@@ -22,7 +22,6 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from graphprox.errors import DatasetError
 
@@ -36,11 +35,6 @@ ALLOWED_GLOBALS: Mapping[tuple[str, str], Any] = {
     ("collections", "defaultdict"): defaultdict,
     ("__builtin__", "list"): list,
     ("builtins", "list"): list,
-}
-# scipy does not check the indices of an unpickled matrix, and would access memory outside of it: check its format.
-SPARSE_GLOBALS: Mapping[tuple[str, str], Any] = {
-    ("scipy.sparse.csr", "csr_matrix"): sp.csr_matrix,
-    ("scipy.sparse._csr", "csr_matrix"): sp.csr_matrix,
 }
 TRUST = "set trust_pickles=True if you trust who made them"
 _COMMANDS = {"os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.startfile", "pty.spawn", "subprocess.Popen"}

@@ -17,22 +17,45 @@ from numpy.typing import NDArray
 
 from graphprox._utils.arrays import IntArray
 from graphprox.datasets.dataset import Splits
-from graphprox.datasets.loader_guard import ALLOWED_GLOBALS, SPARSE_GLOBALS
+from graphprox.datasets.loader_guard import ALLOWED_GLOBALS
 from graphprox.errors import DatasetError
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import NodeSplit
 
 _NUM_VAL_NODES = 500
+_MATRICES = {
+    ("scipy.sparse.csr", "csr_matrix"),
+    ("scipy.sparse._csr", "csr_matrix"),
+}  # by Python 2, and of a current copy
+
+
+def _make_matrix_class() -> type:
+    """Return a class that only stores the state of a pickled matrix.
+
+    A pickle can set any attribute of an object of scipy, also one in place of a method that checks it. The class is a
+    new one for each file, so that none can change what another one reads.
+    """
+
+    class Matrix:
+        __slots__ = ("state",)
+
+        def __setstate__(self, state: Any) -> None:
+            self.state = state
+
+    return Matrix
 
 
 class _ArrayUnpickler(pickle.Unpickler):
     """Unpickler that rejects everything but arrays, sparse matrices and lists."""
 
     advice: str
+    matrix_class: type
 
     def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in _MATRICES:
+            return self.matrix_class
         try:
-            return {**ALLOWED_GLOBALS, **SPARSE_GLOBALS}[module, name]
+            return ALLOWED_GLOBALS[module, name]
         except KeyError:
             raise DatasetError(
                 f"a Planetoid file must contain only arrays and lists; it contains {module}.{name}, which could run "
@@ -52,18 +75,31 @@ def load_planetoid(path: Path, *, advice: str = "download it again") -> Any:
 
     Returns
     -------
-    ndarray, csr_matrix or defaultdict
+    ndarray, csr_array or defaultdict
     """
     with path.open("rb") as file, warnings.catch_warnings():
         # numpy warns about a dtype flag of old pickles.
         warnings.simplefilter("ignore")
         unpickler = _ArrayUnpickler(file, encoding="latin1")
-        unpickler.advice = advice
+        unpickler.advice, unpickler.matrix_class = advice, _make_matrix_class()
         loaded = unpickler.load()
-    if isinstance(loaded, sp.csr_matrix):
-        # Without this check scipy would access memory outside of the matrix.
-        loaded.check_format(full_check=True)
-    return loaded
+    return _to_csr(getattr(loaded, "state", None)) if type(loaded) is unpickler.matrix_class else loaded
+
+
+def _to_csr(state: Any) -> sp.csr_array:
+    """Return a checked matrix; scipy would access memory outside of one whose indices are wrong."""
+    if type(state) is not dict:
+        raise DatasetError(f"a pickled matrix must consist of arrays; it has {type(state).__name__}")
+    parts: tuple[Any, ...] = tuple(state.get(name) for name in ("data", "indices", "indptr", "_shape"))
+    data, indices, indptr, shape = parts
+    for part, kinds in zip((data, indices, indptr), ("fiub", "iu", "iu"), strict=True):
+        if type(part) is not np.ndarray or part.dtype.kind not in kinds or part.ndim != 1 or not part.dtype.isnative:
+            raise DatasetError("the values and indices of a pickled matrix must be arrays of numbers; one is not")
+    if type(shape) is not tuple or len(shape) != 2 or any(type(each) is not int or each < 0 for each in shape):
+        raise DatasetError("the shape of a pickled matrix must be two sizes; it is not")
+    matrix: sp.csr_array = sp.csr_array((data, indices, indptr), shape=shape)
+    matrix.check_format(full_check=True)
+    return matrix
 
 
 def read_planetoid(raw: Path) -> tuple[Graph, Splits]:

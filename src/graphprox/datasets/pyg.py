@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from graphprox._utils.suggestions import shorten_repr
 from graphprox.datasets.dataset import NO_SPLITS, Dataset, Splits
-from graphprox.datasets.loader_guard import ALLOWED_GLOBALS, SPARSE_GLOBALS, TRUST, guard_loader
-from graphprox.datasets.planetoid import load_planetoid
+from graphprox.datasets.loader_guard import ALLOWED_GLOBALS, TRUST, guard_loader
+from graphprox.datasets.planetoid import load_planetoid, read_planetoid
 from graphprox.datasets.source import cache_directory, data_directory, download_to_cache, get_pyg_class
 from graphprox.errors import DatasetError, GraphproxError
-from graphprox.graph.conversion import from_pyg
+from graphprox.graph.conversion import from_pyg, to_pyg
 from graphprox.graph.splits import NodeSplit
 from graphprox.io.files import reason
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
 PREFIX = "pyg:"
+_MASKS = ("train_mask", "val_mask", "test_mask")
 
 # A name becomes a part of paths and addresses, so it must not lead to another folder.
 _NAME = re.compile(r"[A-Za-z0-9_()+-][A-Za-z0-9_()+. -]{0,99}")
@@ -134,7 +135,7 @@ class _Loading:
     def read(self, root: Path, *, source: _Source | None = None, stage: str = _CHECK) -> Dataset:
         """Run the loader in a folder, and convert the graph that it finds."""
         self.stage = stage
-        allowed = None if self.trust_pickles else {**ALLOWED_GLOBALS, **(SPARSE_GLOBALS if self._is_planetoid else {})}
+        allowed = None if self.trust_pickles else ALLOWED_GLOBALS
         try:
             with guard_loader(self.spec, allowed=allowed, read_only=None if source is None else source.directory):
                 found = self._construct(root, source)
@@ -165,10 +166,9 @@ class _Loading:
         def process(dataset: Any) -> None:
             loading.stage = _PROCESS
             if loading._is_planetoid and not loading.trust_pickles:
-                for path in sorted(Path(dataset.raw_dir).glob("ind.*")):
-                    if not path.name.endswith(".index"):
-                        load_planetoid(path, advice=TRUST)
-            loader.process(dataset)  # type: ignore[attr-defined]
+                _process_planetoid(dataset)
+            else:
+                loader.process(dataset)  # type: ignore[attr-defined]
             loading.stage = _READ
 
         replaced = {"download": download, "process": process}
@@ -222,6 +222,24 @@ class _Source:
             )
 
 
+def _process_planetoid(dataset: Any) -> None:
+    """Process Planetoid's files by the reader of graphprox, as PyG would unpickle the matrices of scipy."""
+    import torch
+
+    raw = Path(dataset.raw_dir)
+    for path in sorted(raw.glob("ind.*")):
+        if not path.name.endswith(".index"):
+            load_planetoid(path, advice=TRUST)
+    graph, splits = read_planetoid(raw)
+    data = to_pyg(graph)
+    if data.x is not None and data.x.layout != torch.strided:
+        data.x = data.x.to_dense()  # as PyG stores them
+    split = splits["public"][0]
+    for name, nodes in zip(_MASKS, (split.train, split.val, split.test), strict=True):
+        data[name] = torch.zeros(graph.num_nodes, dtype=torch.bool).index_fill_(0, torch.tensor(nodes), True)
+    dataset.save([data], dataset.processed_paths[0])
+
+
 # -- conversion -----------------------------------------------------------------------------------------------------
 
 
@@ -234,10 +252,9 @@ def _single_graph(spec: str, found: Any) -> Data:
 
 def _read_splits(data: Data) -> Splits:
     """Read the masks of a ``Data``, a column per split."""
-    names = ("train_mask", "val_mask", "test_mask")
-    if not all(name in data for name in names):
+    if not all(name in data for name in _MASKS):
         return NO_SPLITS
-    masks = [data[name].reshape(data.num_nodes, -1).numpy() for name in names]
+    masks = [data[name].reshape(data.num_nodes, -1).numpy() for name in _MASKS]
     count = max(mask.shape[1] for mask in masks)
     return {
         "public": tuple(
