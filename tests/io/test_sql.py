@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from graphprox import GraphproxError, ParameterError, ReadError
+from graphprox import DatasetError, GraphproxError, ParameterError, ReadError, load
 from graphprox.io import sql
 from graphprox.io.sql import describe_sql_error, is_query, open_database, run_query
 
@@ -227,3 +227,26 @@ def test_names_of_a_damaged_sqlite_file_are_rejected(sqlite):
     sqlite.write_bytes(sqlite.read_bytes().replace(b"(a, b", b"(\xf2, \xf2"))
     with pytest.raises(GraphproxError, match="must be an intact SQLite database"):
         run_query("SELECT a, b FROM follows", sqlite)
+
+
+@pytest.mark.parametrize("text", ["DELETE FROM x", "SELEC 1", "selct a from b", "drop table x"])
+def test_other_statements_are_rejected_by_the_rule_of_queries(text):
+    with pytest.raises(ParameterError, match="a query must begin with SELECT, WITH or FROM; got"):
+        load(text)
+
+
+@pytest.mark.parametrize("text", ["my edges", "deleted", "cora 2"])
+def test_other_names_are_not_taken_for_statements(text):
+    with pytest.raises(DatasetError, match="neither a data set nor a file"):
+        load(text)
+
+
+def test_the_type_of_another_statement_is_named(database):
+    with pytest.raises(ReadError, match="must be one SELECT statement; got DELETE: WITH a AS"):
+        run_query("WITH a AS (SELECT 1) DELETE FROM follows", database)
+
+
+@pytest.mark.parametrize("text", ["with love.csv", "from me to you.csv", "from me.csv", "select 1 of 2.parquet"])
+def test_the_name_of_a_missing_file_that_is_taken_for_a_query_is_explained(text):
+    with pytest.raises(ReadError, match=f"'{text}' is no existing file, and is taken for a query, as it begins with"):
+        load(text)

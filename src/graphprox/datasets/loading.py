@@ -11,7 +11,7 @@ from graphprox.datasets.named import is_dataset_name, load_dataset, suggest_data
 from graphprox.errors import DatasetError, ParameterError
 from graphprox.io import read_graph
 from graphprox.io.files import ending
-from graphprox.io.sql import is_query
+from graphprox.io.sql import check_not_sql, is_query
 from graphprox.io.sql_reader import read_sql
 from graphprox.preprocessing.table_encoder import TableEncoder
 
@@ -87,6 +87,7 @@ def load(
         )
     if is_query(graph):
         return _load_query(str(graph), database, features, labels, directed, {"header": header, **columns})
+    check_not_sql(graph)
     _check_no_query(database, features, labels)
     path = Path(graph)
     if not os.path.exists(path) and not ending(path) and len(path.parts) == 1:  # noqa: PTH110 - never raises

@@ -10,12 +10,14 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphprox._utils.suggestions import shorten_repr
 from graphprox.errors import ParameterError, ReadError
 from graphprox.io.files import check_readable, reason
 from graphprox.io.sql_tree import RUNNING_FUNCTIONS, QueryTree, parse_query
@@ -32,6 +34,11 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "allow_community_extensions": "false",
     "python_enable_replacements": "false",  # a table must not be a variable of this program
 }
+_LIKE_A_FILE = re.compile(r"[^'\"()*,;=<>]{1,100}\.\w{1,8}")
+_VERBS = (
+    "select", "with", "from", "insert", "update", "delete", "drop", "create", "copy", "alter", "attach", "truncate",
+    "pivot", "describe", "summarize", "show", "values", "explain", "merge", "replace", "pragma", "export", "install"
+)  # fmt: skip
 _DEFINITIONS = """
     SELECT view_name, sql FROM system.main.duckdb_views() WHERE NOT internal
     UNION ALL
@@ -59,6 +66,33 @@ def is_query(text: str | Path) -> bool:
     (True, True, False)
     """
     return bool(_QUERY.match(str(text))) and not os.path.exists(text)  # noqa: PTH110 - never raises
+
+
+def check_not_sql(text: str | Path) -> None:
+    """Check that a text that is neither a query nor a file was not meant as a query.
+
+    Parameters
+    ----------
+    text : str or Path
+        What was given as a file or a query.
+
+    Raises
+    ------
+    ParameterError
+        If it begins with another verb of SQL, or nearly with one.
+    """
+    words = str(text).lower().split()
+    if len(words) > 1 and get_close_matches(words[0], _VERBS, 1, 0.8) and not os.path.exists(text):  # noqa: PTH110
+        raise ParameterError(
+            f"a query must begin with SELECT, WITH or FROM; got {shorten_repr(str(text))}, which is not a file either"
+        )
+
+
+def _rule(query: str) -> str:
+    """Return the rule that an invalid query breaks, for a text that may be the name of a missing file."""
+    if not _LIKE_A_FILE.fullmatch(query):
+        return "the query must be valid SQL"
+    return f"{query!r} is no existing file, and is taken for a query, as it begins with SELECT, WITH or FROM"
 
 
 def run_query(query: str, database: str | Path | None = None) -> pa.Table:
@@ -94,7 +128,7 @@ def run_query(query: str, database: str | Path | None = None) -> pa.Table:
         if connection is None:
             assert path is not None  # noqa: S101 - an SQLite file
             return query_sqlite(query, path)
-        with wrap_sql_errors("the query must be valid SQL"):
+        with wrap_sql_errors(_rule(query)):
             check_query(query)
             _check_definitions(connection)
             return _normalize(connection.sql(query).to_arrow_table())
@@ -230,7 +264,7 @@ def check_query(query: str) -> QueryTree:
     """
     _check_text(query)
     # A database of its own: that of a user could have a macro in place of the function that parses.
-    with open_database(None) as connection, wrap_sql_errors("the query must be valid SQL"):
+    with open_database(None) as connection, wrap_sql_errors(_rule(query)):
         assert connection is not None  # noqa: S101 - not of SQLite
         return parse_query(connection, query)
 
