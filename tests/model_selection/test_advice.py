@@ -45,8 +45,8 @@ def test_no_significant_difference_does_not_make_a_cheaper_method_as_good():
     slow, fast = contender("slow", 0.90, 60.0), contender("cheap", 0.87, 0.2)
     assert paired_p_value(slow.samples, fast.samples, test_ratio=RATIO) > 0.05
     first, _ = say(slow, fast)
-    assert first.startswith("Take SLOW: its accuracy of 90.0 % is the highest on these splits, though its difference")
-    assert "from CHEAP may be noise (corrected paired t-test over 10 splits)" in first
+    assert first.startswith("Take SLOW: its accuracy of 90.0 % is the highest on these splits, though not")
+    assert "not significantly above CHEAP (corrected paired t-test over 10 splits)" in first
 
 
 def test_a_cheaper_method_that_is_worse_by_more_than_noise_is_not_recommended():
@@ -65,13 +65,13 @@ def test_the_number_of_methods_is_corrected_for():
     assert 0.01 < paired_p_value(best.samples, close.samples, test_ratio=RATIO) < 0.05
     assert "by more than noise" in say(best, close)[0]
     others = [contender("n" * size, 0.89) for size in range(6, 12)]
-    assert "CLOSE" in say(best, close, *others)[0].partition("may be noise")[0]
+    assert "CLOSE" in say(best, close, *others)[0].partition("not significantly above")[2]
 
 
 def test_constant_differences_support_no_claim():
     best, other = contender("raw", 0.9, 60.0, noise=0), contender("bb", 0.895, 0.1, noise=0)
     first, last = say(best, other)
-    assert "though its difference from BB may be noise" in first
+    assert "though not significantly above BB" in first
     assert last == ONE_SEED
 
 

@@ -94,7 +94,7 @@ def _recommend(
     test = f"{'corrected ' if test_ratio else ''}paired t-test over {len(best.samples):,} {unit}"
     others = [each for each in contenders if each is not best]
     different = _different(best, others, test_ratio)
-    open_ = [each for each in others if each not in different]
+    unclear = [each for each in others if each not in different]
     cheap = [each for each in others if _is_cheaper(each, best) and _is_as_good(each, best, test_ratio)]
     if cheap:
         chosen = min(cheap, key=lambda each: each.seconds)
@@ -104,8 +104,8 @@ def _recommend(
             f"{chosen.seconds:.1f} s instead of {best.seconds:.1f} s."
         ]
     highest = f"Take {best.title}: its {measure} of {_percent(best)} is the highest on these {unit}"
-    if open_:
-        return [f"{highest}, though its difference from {_join(open_)} may be noise ({test})."]
+    if unclear:
+        return [f"{highest}, though not significantly above {_join(unclear)} ({test})."]
     return [f"{highest}, by more than noise ({test})."]
 
 
