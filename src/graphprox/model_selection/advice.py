@@ -13,6 +13,10 @@ MARGIN = 0.01  # how much lower the score of a cheaper method may be
 FASTER, MIN_SAVING = 0.5, 15.0
 RAW = "raw"  # the method that uses no edges
 SPLITS = "splits"
+LINKS = "link AUC"
+NO_CLASSES = (
+    "A high link AUC means that edges are predicted, for which degrees may suffice, and not that classes are separated."
+)
 ONE_SEED = "Each method was trained with one random seed: the noise of training seeds is not included."
 
 
@@ -84,6 +88,7 @@ def advise(
     return [
         *_recommend(best, contenders, measure, unit, test_ratio),
         *_judge_edges(contenders, has_features, test_ratio),
+        *([NO_CLASSES] if measure == LINKS else []),
         ONE_SEED,
     ]
 

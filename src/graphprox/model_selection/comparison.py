@@ -27,7 +27,7 @@ from graphprox.graph.splits import EdgeSplit, NodeSplit, edge_split
 from graphprox.graph.structural import has_informative_features
 from graphprox.graph.validation import check_graph
 from graphprox.methods import METHODS, GraphEmbedder, GraphMethod, NodeClassifier, method
-from graphprox.model_selection.advice import Contender, advise
+from graphprox.model_selection.advice import LINKS, Contender, advise
 from graphprox.preprocessing.scaling import ScaleName
 
 ALL = "all"
@@ -276,7 +276,7 @@ def summarize_comparison(results: Sequence[MethodResult], graph: Graph | Dataset
     ]
     if done and not contenders:
         return ["Only time and memory were compared: the graph has no labels, and too few edges to hold some out."]
-    measure, unit = ("accuracy", "splits") if by_accuracy else ("link AUC", "held-out edges")
+    measure, unit = ("accuracy", "splits") if by_accuracy else (LINKS, "held-out edges")
     return advise(
         contenders,
         measure=measure,
