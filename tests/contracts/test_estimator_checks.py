@@ -74,6 +74,7 @@ def test_scikit_learn_accepts_the_other_estimators(estimator, check):
     ],
 )
 @pytest.mark.parametrize("name", [name for name in ("ft-gcl", "dgi", "smoothed") if name in EMBEDDERS])
+@pytest.mark.filterwarnings("ignore::graphprox.CollapsedEmbeddingWarning")
 @pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names:UserWarning")  # the checks provoke it
 def test_scikit_learn_accepts_names_and_output_containers(name, check):
     assert getattr(estimator_checks, check)(METHODS[name].__name__, tiny(name)) is None  # it raises otherwise
