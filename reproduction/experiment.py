@@ -25,7 +25,7 @@ from graphprox._utils.defaults import AUTO, ProtocolName
 from graphprox._utils.suggestions import did_you_mean, shorten_repr
 from graphprox._utils.toml import to_plain
 from graphprox.errors import ParameterError, ReadError
-from graphprox.io.files import check_readable, reason
+from graphprox.io.storage.files import check_readable, reason
 from graphprox.methods import METHODS, GraphEmbedder, GraphMethod
 from graphprox.methods import method as make_method
 

@@ -44,7 +44,7 @@ from graphprox.evaluation import LinearProbe, link_prediction
 from graphprox.evaluation.inputs import get_labels
 from graphprox.graph.graph import Graph
 from graphprox.graph.structural import has_informative_features
-from graphprox.io.files import atomic_write
+from graphprox.io.storage.files import atomic_write
 from reproduction.observations import read_observations, write_observations
 from reproduction.splitting import STREAM
 

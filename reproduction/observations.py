@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
-from graphprox.io.files import atomic_write
+from graphprox.io.storage.files import atomic_write
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from graphprox.errors import ReadError, WriteError
-from graphprox.io.files import atomic_write, reason
+from graphprox.io.storage.files import atomic_write, reason
 from reproduction.experiment import Trial, TrialKey
 
 if sys.platform != "win32":

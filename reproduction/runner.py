@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Thread
 
 from graphprox.errors import DatasetError
-from graphprox.io.files import make_writable_folder
+from graphprox.io.storage.files import make_writable_folder
 from reproduction.experiment import Trial
 from reproduction.records import Record, append_record, read_current, sort_records
 from reproduction.sharing import group_trials

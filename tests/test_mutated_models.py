@@ -17,8 +17,8 @@ from safetensors.torch import load, save
 
 from auto.topic_graphs import topic_graph
 from graphprox import FTGCL, AutoEmbedder, Graph, GraphproxError, GraphproxWarning, load_embedder, synthetic
-from graphprox.io.model_files import ABOUT, ARRAYS, CHECKPOINTS, RECIPE, WEIGHTS
-from graphprox.io.verified import checksum, dump_with_checksum
+from graphprox.io.storage.model_files import ABOUT, ARRAYS, CHECKPOINTS, RECIPE, WEIGHTS
+from graphprox.io.storage.verified import checksum, dump_with_checksum
 
 REMOVED = object()
 # Values of wrong types, sizes and magnitudes, of which any may take the place of any field.

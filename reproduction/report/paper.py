@@ -10,7 +10,7 @@ from typing import Any
 
 from graphprox._utils.suggestions import did_you_mean, shorten_repr
 from graphprox.errors import ParameterError, ReadError
-from graphprox.io.files import check_readable, reason
+from graphprox.io.storage.files import check_readable, reason
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from graphprox._utils.figures import save_figure
 from graphprox.errors import ReadError
-from graphprox.io.files import atomic_write, make_writable_folder
+from graphprox.io.storage.files import atomic_write, make_writable_folder
 from reproduction.experiment import PAPER, PUBLISHED, Experiment, read_experiment, read_experiments
 from reproduction.records import sort_records
 from reproduction.report.cells import gather

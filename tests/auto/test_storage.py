@@ -12,8 +12,8 @@ from graphprox import FGCL, AutoEmbedder, Graph, ParameterError, ReadError, Stru
 from graphprox.auto.combination import Combination
 from graphprox.auto.selection import Mixture, Selection
 from graphprox.auto.storage import load_fitted, save_fitted
-from graphprox.io.model_files import ABOUT, ARRAYS
-from graphprox.io.verified import dump_with_checksum
+from graphprox.io.storage.model_files import ABOUT, ARRAYS
+from graphprox.io.storage.verified import dump_with_checksum
 
 
 def without_features(ids=None):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from graphprox.ftgcl.trainer import Trainer
-from graphprox.io.locks import hold_lock
+from graphprox.io.storage.locks import hold_lock
 
 GRAPH = "synthetic:nodes=140"
 TRAINED = ["--method", "ft-gcl", "--dim", "8", "--set", "head_channels=8", "--device", "cpu", "--no-cache"]
@@ -197,7 +197,7 @@ def test_output_of_another_process_is_rejected(run, place, locked):
     script = f"""
 import sys
 from pathlib import Path
-from graphprox.io.locks import hold_lock
+from graphprox.io.storage.locks import hold_lock
 with hold_lock(Path({locked!r})):
     print("held", flush=True)
     sys.stdin.read()

@@ -35,7 +35,7 @@ from graphprox.ftgcl.base import ContrastiveEmbedder
 from graphprox.ftgcl.fit import fit_recipe
 from graphprox.ftgcl.overrides import FIELDS
 from graphprox.ftgcl.trainer import EpochLog
-from graphprox.io.verified import dump_with_checksum
+from graphprox.io.storage.verified import dump_with_checksum
 from graphprox.methods import METHODS
 from graphprox.nn.encoders import ENCODERS
 

@@ -26,8 +26,8 @@ from graphprox.ftgcl.model_folder import (
 )
 from graphprox.ftgcl.trainer import EpochLog
 from graphprox.graph.checksum import graph_checksum
-from graphprox.io.model_files import ABOUT, CHECKPOINTS, METRICS, RECIPE, WEIGHTS
-from graphprox.io.verified import dump_with_checksum, read_with_checksum
+from graphprox.io.storage.model_files import ABOUT, CHECKPOINTS, METRICS, RECIPE, WEIGHTS
+from graphprox.io.storage.verified import dump_with_checksum, read_with_checksum
 from graphprox.nn.encoders.base import ENCODERS
 
 

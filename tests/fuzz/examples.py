@@ -17,7 +17,7 @@ from torch_geometric.data import Data
 from fuzz.damage import to_bytes
 from graphprox import Embedding, Graph, read_embedding, read_graph, write_embedding
 from graphprox.io.label_sets import read_label_sets
-from graphprox.io.sql_reader import read_sql
+from graphprox.io.sql.sql_reader import read_sql
 
 EDGES = pd.DataFrame({"source": ["a", "b", "c", "d"], "target": ["b", "c", "d", "e"], "weight": [1.0, 2.5, 0.5, 1]})
 NUMBERED = pd.DataFrame({"source": [0, 1, 2, 3], "target": [1, 2, 3, 4]})

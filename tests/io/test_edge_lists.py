@@ -1,6 +1,6 @@
 """Edge lists round-trip in every format, and ignored columns are reported.
 
-Covers graphprox.io.text and graphprox.io.tables.
+Covers graphprox.io.tables.text and graphprox.io.tables.table.
 """
 
 from __future__ import annotations

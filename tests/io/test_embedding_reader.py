@@ -1,6 +1,6 @@
 """Embeddings of every format are read exactly, or refused with a reason.
 
-Covers graphprox.io.word2vec and graphprox.io.list_columns.
+Covers graphprox.io.word2vec and graphprox.io.tables.list_columns.
 """
 
 from __future__ import annotations

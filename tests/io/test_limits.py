@@ -1,6 +1,6 @@
 """Small files that ask for terabytes are rejected in one sentence, with little memory and in little time.
 
-Covers graphprox.io.limits, graphprox.io.parquet_sizes and graphprox._utils.allocation.
+Covers graphprox.io.limits, graphprox.io.tables.parquet_sizes and graphprox._utils.allocation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from graphprox import Graph, GraphError, ParameterError, ReadError, StructuralFe
 from graphprox._utils.allocation import check_memory
 from graphprox.io.attributes import read_features
 from graphprox.io.limits import MAX_LINE, LimitedFile, get_limit
-from graphprox.io.parquet_sizes import _read_parts
+from graphprox.io.tables.parquet_sizes import _read_parts
 from measuring import measure
 
 GB = 10**9

@@ -10,8 +10,8 @@ from sklearn.exceptions import NotFittedError
 
 from graphprox import FTGCL, AutoEmbedder, Graph, ParameterError, ReadError, WriteError, synthetic
 from graphprox.auto.storage import FORMAT
-from graphprox.io.model_files import ABOUT, ARRAYS
-from graphprox.io.verified import dump_with_checksum, read_with_checksum
+from graphprox.io.storage.model_files import ABOUT, ARRAYS
+from graphprox.io.storage.verified import dump_with_checksum, read_with_checksum
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from graphprox import FGCL, AutoEmbedder, ParameterError, ReadError, load_embedder, synthetic
-from graphprox.io.model_files import ABOUT, ARRAYS, CHECKPOINTS, METRICS, RECIPE, WEIGHTS
-from graphprox.io.verified import dump_with_checksum
+from graphprox.io.storage.model_files import ABOUT, ARRAYS, CHECKPOINTS, METRICS, RECIPE, WEIGHTS
+from graphprox.io.storage.verified import dump_with_checksum
 
 SMALL = {"n_components": 4, "hidden_channels": 4, "head_channels": 4, "epochs": 1, "device": "cpu", "cache": False}
 MAKE = {"auto": lambda: AutoEmbedder(n_components=4), "f-gcl": lambda: FGCL(**SMALL)}

@@ -113,7 +113,7 @@ def check_figure(path: Path) -> None:
     WriteError
         If the ending is another one, matplotlib is not installed, or the folder cannot be written to.
     """
-    from graphprox.io.files import make_writable_folder
+    from graphprox.io.storage.files import make_writable_folder
 
     _check_ending(path)
     new_figure(1, 1)
@@ -130,7 +130,7 @@ def _check_ending(path: Path) -> None:
 def _write(figure: Figure, *paths: Path) -> list[Path]:
     from matplotlib import rc_context
 
-    from graphprox.io.files import atomic_write
+    from graphprox.io.storage.files import atomic_write
 
     with atomic_write(*paths) as staged, rc_context({"svg.hashsalt": "graphprox"}):
         for path, temporary in zip(paths, staged, strict=True):

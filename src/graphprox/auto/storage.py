@@ -26,10 +26,10 @@ from graphprox.auto.preparation import Preparation
 from graphprox.auto.saved_fields import check_arrays, check_fields, check_parts, check_selection
 from graphprox.auto.selection import Selection
 from graphprox.errors import ParameterError, ReadError
-from graphprox.io.files import atomic_write, reason
-from graphprox.io.model_claims import claim_model_folder
-from graphprox.io.model_files import ABOUT, ARRAYS, AUTO, check_has_model, recorded_method, replace_model
-from graphprox.io.verified import (
+from graphprox.io.storage.files import atomic_write, reason
+from graphprox.io.storage.model_claims import claim_model_folder
+from graphprox.io.storage.model_files import ABOUT, ARRAYS, AUTO, check_has_model, recorded_method, replace_model
+from graphprox.io.storage.verified import (
     add_remedy,
     checksum,
     dump_with_checksum,

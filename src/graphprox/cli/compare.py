@@ -26,7 +26,7 @@ from graphprox.cli.options import (
 from graphprox.cli.outputs import figures, writes
 from graphprox.cli.progress_display import progress_bars
 from graphprox.errors import ParameterError
-from graphprox.io.files import make_writable_folder
+from graphprox.io.storage.files import make_writable_folder
 
 if TYPE_CHECKING:
     from graphprox.model_selection import MethodResult

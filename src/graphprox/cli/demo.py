@@ -13,7 +13,7 @@ from rich.table import Table
 from graphprox.cli.options import SeedOption
 from graphprox.cli.outputs import figures, writes
 from graphprox.cli.progress_display import progress_bars
-from graphprox.io.files import make_writable_folder
+from graphprox.io.storage.files import make_writable_folder
 
 PRESET = "synthetic"
 NO_FIGURE = "a figure needs matplotlib: pip install 'graphprox[plots]'"

@@ -40,9 +40,9 @@ from graphprox.cli.signals import describe_stop, stop_code
 from graphprox.embedding import Embedding
 from graphprox.errors import GraphproxError, ParameterError, StructuralFeaturesWarning
 from graphprox.io.embedding_writer import check_writable, embedding_files, write_embedding
-from graphprox.io.model_claims import claim_model_folder
-from graphprox.io.model_files import FAMILY
-from graphprox.io.sql_writer import is_database
+from graphprox.io.sql.sql_writer import is_database
+from graphprox.io.storage.model_claims import claim_model_folder
+from graphprox.io.storage.model_files import FAMILY
 
 if TYPE_CHECKING:
     from graphprox.auto.selection import Selection

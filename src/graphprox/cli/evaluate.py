@@ -21,7 +21,7 @@ from graphprox.cli.options import EMBEDDING_FILES, GraphSource, JsonOption, read
 from graphprox.embedding import Embedding
 from graphprox.errors import GraphError, ParameterError, StructuralFeaturesWarning
 from graphprox.graph.splits import TEST_EDGES, VAL_EDGES
-from graphprox.io.sql import is_query
+from graphprox.io.sql.queries import is_query
 
 if TYPE_CHECKING:
     from graphprox.datasets import Dataset

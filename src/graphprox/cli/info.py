@@ -15,7 +15,7 @@ from graphprox.cli.options import GraphSource, JsonOption, reads_graph
 from graphprox.cli.outputs import one_file, writes
 from graphprox.datasets import Dataset
 from graphprox.graph.stats import Statistics, statistics
-from graphprox.io.files import atomic_write
+from graphprox.io.storage.files import atomic_write
 
 
 @reads_graph()

@@ -24,7 +24,7 @@ from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
 from graphprox.io.attributes import read_labels
-from graphprox.io.files import atomic_write
+from graphprox.io.storage.files import atomic_write
 from graphprox.similarity_search import METRICS
 
 STDIN = "-"

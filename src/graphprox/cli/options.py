@@ -17,7 +17,7 @@ from graphprox._utils.renamed import RENAMED_OPTIONS
 from graphprox.cli.progress_display import show_stage
 from graphprox.datasets import CATALOG, Dataset, load
 from graphprox.errors import ParameterError
-from graphprox.io.sql import is_query
+from graphprox.io.sql.queries import is_query
 from graphprox.preprocessing.scaling import SCALES, ScaleName
 
 if TYPE_CHECKING:

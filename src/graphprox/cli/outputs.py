@@ -16,12 +16,12 @@ from graphprox.datasets import CATALOG
 from graphprox.datasets.named import is_dataset_name
 from graphprox.datasets.source import find_raw_folder
 from graphprox.errors import GraphproxError, WriteError
-from graphprox.io.files import make_writable_folder
-from graphprox.io.locks import hold_lock
-from graphprox.io.overlaps import check_outputs
-from graphprox.io.sql import check_query, is_query
-from graphprox.io.sql_tree import QueryTree
-from graphprox.io.sql_writer import DEFAULT_TABLE, is_database
+from graphprox.io.sql.queries import check_query, is_query
+from graphprox.io.sql.sql_tree import QueryTree
+from graphprox.io.sql.sql_writer import DEFAULT_TABLE, is_database
+from graphprox.io.storage.files import make_writable_folder
+from graphprox.io.storage.locks import hold_lock
+from graphprox.io.storage.overlaps import check_outputs
 
 _QUERIES = ("graph", "features", "labels")  # parameters that may be queries
 FilesOf = Callable[[Path], Iterable[Path]]

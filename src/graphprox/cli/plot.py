@@ -33,11 +33,11 @@ from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError, ReadError, StructuralFeaturesWarning
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
 from graphprox.io.attributes import check_unique, read_labels
-from graphprox.io.columns import ColumnNames
-from graphprox.io.files import ending
-from graphprox.io.node_columns import choose_feature_columns
-from graphprox.io.sql import is_query, run_query
-from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table, table_from_arrow
+from graphprox.io.sql.queries import is_query, run_query
+from graphprox.io.storage.files import ending
+from graphprox.io.tables.column_choice import ColumnNames
+from graphprox.io.tables.node_columns import choose_feature_columns
+from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table, table_from_arrow
 
 if TYPE_CHECKING:
     from graphprox.visualization.embedding_map import EmbeddingMap

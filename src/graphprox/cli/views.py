@@ -18,7 +18,7 @@ from graphprox.cli.options import CacheOption, GraphSource, JsonOption, SeedOpti
 from graphprox.cli.outputs import writes
 from graphprox.cli.progress_display import progress_bars
 from graphprox.graph.graph import Graph
-from graphprox.io.files import make_writable_folder
+from graphprox.io.storage.files import make_writable_folder
 
 HOMOPHILY_K = 6  # as in the paper's table, if as many neighbors are ranked
 

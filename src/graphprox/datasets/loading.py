@@ -10,9 +10,9 @@ from graphprox.datasets.dataset import Dataset
 from graphprox.datasets.named import is_dataset_name, load_dataset, suggest_dataset
 from graphprox.errors import DatasetError, ParameterError
 from graphprox.io import read_graph
-from graphprox.io.files import ending
-from graphprox.io.sql import check_not_sql, is_query
-from graphprox.io.sql_reader import read_sql
+from graphprox.io.sql.queries import check_not_sql, is_query
+from graphprox.io.sql.sql_reader import read_sql
+from graphprox.io.storage.files import ending
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 

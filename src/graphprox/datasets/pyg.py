@@ -26,7 +26,7 @@ from graphprox.datasets.source import cache_directory, data_directory, download_
 from graphprox.errors import DatasetError, GraphproxError
 from graphprox.graph.conversion import from_pyg, to_pyg
 from graphprox.graph.splits import NodeSplit
-from graphprox.io.files import reason
+from graphprox.io.storage.files import reason
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data

@@ -24,10 +24,10 @@ from graphprox.datasets.dataset import NO_SPLITS, Splits
 from graphprox.errors import IgnoredInputWarning
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import NodeSplit
-from graphprox.io.files import check_readable
-from graphprox.io.layout import open_text
 from graphprox.io.limits import check_zip
 from graphprox.io.npy import open_npz, read_sparse, wrap_read_errors
+from graphprox.io.storage.files import check_readable
+from graphprox.io.tables.layout import open_text
 
 _PARTS = ("train", "val", "test")
 

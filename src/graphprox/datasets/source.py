@@ -16,7 +16,7 @@ from urllib.error import HTTPError
 from graphprox._utils.suggestions import did_you_mean, shorten_repr
 from graphprox.datasets.catalog import CatalogEntry
 from graphprox.errors import DatasetError, GraphproxError
-from graphprox.io.files import cache_folder, reason
+from graphprox.io.storage.files import cache_folder, reason
 
 DATA_VARIABLE = "GRAPHPROX_DATA"
 _DISK_ERRORS = (errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.ENOTDIR)

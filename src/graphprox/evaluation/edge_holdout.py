@@ -14,7 +14,7 @@ from graphprox.errors import WriteError
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import EdgeSplit
 from graphprox.graph.structural import has_structural_features
-from graphprox.io.files import atomic_write
+from graphprox.io.storage.files import atomic_write
 
 SUFFIX = ".npz"
 

@@ -43,8 +43,8 @@ from graphprox.ftgcl.trainer import Callback, EpochLog, train_with_snapshots
 from graphprox.graph.graph import Graph
 from graphprox.graph.structural import use_degree_buckets
 from graphprox.graph.validation import GraphLike, check_graph
-from graphprox.io.model_claims import claim_model_folder
-from graphprox.io.model_files import CHECKPOINTS, FAMILY, METRICS
+from graphprox.io.storage.model_claims import claim_model_folder
+from graphprox.io.storage.model_files import CHECKPOINTS, FAMILY, METRICS
 from graphprox.methods import METHODS, InductiveEmbedder, parameter
 from graphprox.methods.base import DEFAULT
 from graphprox.nn.activation import ActivationName

@@ -20,9 +20,9 @@ from torch import Tensor
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import DamagedCheckpointWarning, ParameterError, ReadError, WriteError
 from graphprox.ftgcl.recipe import Recipe
-from graphprox.io.files import atomic_write, reason
-from graphprox.io.model_files import checkpoint_epochs, checkpoint_files
-from graphprox.io.verified import checksum, dump_with_checksum, load_verified_tensors, read_with_checksum
+from graphprox.io.storage.files import atomic_write, reason
+from graphprox.io.storage.model_files import checkpoint_epochs, checkpoint_files
+from graphprox.io.storage.verified import checksum, dump_with_checksum, load_verified_tensors, read_with_checksum
 
 FORMAT = 2
 NUM_KEPT = 2

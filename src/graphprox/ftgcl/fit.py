@@ -17,8 +17,8 @@ from graphprox.ftgcl.model_folder import MetricsFile, Origin, save_model
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.trainer import Callback, EpochLog, train
 from graphprox.graph.graph import Graph
-from graphprox.io.model_claims import claim_model_folder
-from graphprox.io.model_files import CHECKPOINTS, FAMILY, METRICS
+from graphprox.io.storage.model_claims import claim_model_folder
+from graphprox.io.storage.model_files import CHECKPOINTS, FAMILY, METRICS
 from graphprox.preprocessing.preprocessor import Preprocessor
 from graphprox.views.base import rank_view
 from graphprox.views.ranking import Ranking

@@ -30,9 +30,9 @@ from graphprox.ftgcl.trainer import EpochLog
 from graphprox.graph.checksum import graph_checksum
 from graphprox.graph.graph import Graph
 from graphprox.graph.structural import find_degree_buckets
-from graphprox.io.files import atomic_write, reason, sweep
-from graphprox.io.model_claims import claim_model_folder
-from graphprox.io.model_files import (
+from graphprox.io.storage.files import atomic_write, reason, sweep
+from graphprox.io.storage.model_claims import claim_model_folder
+from graphprox.io.storage.model_files import (
     ABOUT,
     CHECKPOINTS,
     FAMILY,
@@ -43,7 +43,7 @@ from graphprox.io.model_files import (
     recorded_method,
     replace_model,
 )
-from graphprox.io.verified import (
+from graphprox.io.storage.verified import (
     add_remedy,
     checksum,
     dump_with_checksum,

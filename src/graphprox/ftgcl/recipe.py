@@ -30,7 +30,7 @@ from graphprox.ftgcl.recipe_tables import (
     ViewsOptions,
 )
 from graphprox.ftgcl.source_names import GRAPH, check_sources, split_source, used_augmentations
-from graphprox.io.files import atomic_write, check_readable, reason
+from graphprox.io.storage.files import atomic_write, check_readable, reason
 from graphprox.nn.encoders.base import ENCODERS, EncoderOptions
 from graphprox.nn.objectives.base import OBJECTIVES, ObjectiveOptions
 

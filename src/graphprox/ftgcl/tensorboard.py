@@ -8,7 +8,7 @@ from pathlib import Path
 
 from graphprox.errors import ParameterError
 from graphprox.ftgcl.trainer import Callback, EpochLog
-from graphprox.io.files import make_writable_folder
+from graphprox.io.storage.files import make_writable_folder
 
 
 @contextmanager

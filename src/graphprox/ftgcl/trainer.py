@@ -25,7 +25,7 @@ from graphprox.ftgcl.source_names import GRAPH, split_source
 from graphprox.ftgcl.sources import Sources
 from graphprox.graph.checksum import graph_checksum
 from graphprox.graph.graph import Graph
-from graphprox.io.files import make_writable_folder
+from graphprox.io.storage.files import make_writable_folder
 from graphprox.nn.objectives.base import OBJECTIVES
 from graphprox.views.ranking import Ranking
 

@@ -384,8 +384,8 @@ class Graph(ReadOnlyArrays):
         >>> Graph.from_frames(follows, users.set_index("user_id"), directed=True)
         Graph(3 nodes, 2 directed edges, 1 features)
         """
-        from graphprox.io.columns import ColumnNames
         from graphprox.io.frames import from_frames
+        from graphprox.io.tables.column_choice import ColumnNames
 
         names = ColumnNames(source, target, weight, id, label)
         return from_frames(edges, features, labels, names, directed=directed, encoder=encoder)

@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 from graphprox._utils.arrays import IntArray
 from graphprox.errors import ReadError
 from graphprox.graph.graph import UNKNOWN_LABEL
-from graphprox.io.columns import NO_NAMES, ColumnNames
 from graphprox.io.feature_tables import read_encoded
-from graphprox.io.files import check_readable, ending
 from graphprox.io.ids import find_duplicate
-from graphprox.io.layout import INTEGER, open_text
 from graphprox.io.limits import check_features
-from graphprox.io.node_columns import choose_feature_columns, choose_label_columns
 from graphprox.io.npy import NpzArrays, open_npz, read_npy, read_sparse, wrap_read_errors
-from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, read_table
+from graphprox.io.storage.files import check_readable, ending
+from graphprox.io.tables.column_choice import NO_NAMES, ColumnNames
+from graphprox.io.tables.layout import INTEGER, open_text
+from graphprox.io.tables.node_columns import choose_feature_columns, choose_label_columns
+from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS, read_table
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 SVMLIGHT_ENDINGS = (".svmlight", ".libsvm", ".svm")

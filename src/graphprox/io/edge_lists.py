@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from graphprox._utils.column_names import are_different_kinds
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import AssumedInputWarning, ReadError
-from graphprox.io.columns import NO_NAMES, ColumnNames
-from graphprox.io.edge_columns import choose_edge_columns
-from graphprox.io.tables import Table, check_numeric, read_table
+from graphprox.io.tables.column_choice import NO_NAMES, ColumnNames
+from graphprox.io.tables.edge_columns import choose_edge_columns
+from graphprox.io.tables.table import Table, check_numeric, read_table
 
 
 @dataclass(frozen=True)

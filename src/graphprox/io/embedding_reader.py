@@ -15,14 +15,14 @@ from graphprox._utils.arrays import NodeIds
 from graphprox._utils.column_names import are_id_names
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError, ReadError
-from graphprox.io.files import check_readable, ending
 from graphprox.io.ids import to_node_ids
-from graphprox.io.list_columns import VECTOR, find_vector_column, is_list, stack_lists
 from graphprox.io.npy import open_npz, read_npy, wrap_read_errors
-from graphprox.io.parquet import decode, read_parquet, read_schema
-from graphprox.io.sql import run_query
-from graphprox.io.sql_writer import DEFAULT_TABLE
-from graphprox.io.tables import Table, check_numeric, read_table, table_from_arrow
+from graphprox.io.sql.queries import run_query
+from graphprox.io.sql.sql_writer import DEFAULT_TABLE
+from graphprox.io.storage.files import check_readable, ending
+from graphprox.io.tables.list_columns import VECTOR, find_vector_column, is_list, stack_lists
+from graphprox.io.tables.parquet import decode, read_parquet, read_schema
+from graphprox.io.tables.table import Table, check_numeric, read_table, table_from_arrow
 from graphprox.io.word2vec import read_projector_ids, read_word2vec
 from graphprox.preprocessing.table_cells import NUMBER
 

@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from graphprox._utils.arrays import NodeIds
 from graphprox.embedding import Embedding, check_vectors
 from graphprox.errors import ParameterError, WriteError
-from graphprox.io.files import atomic_write, make_writable_folder, reason
-from graphprox.io.list_columns import VECTOR, list_array
-from graphprox.io.sql_writer import DATABASE_ENDINGS, DEFAULT_TABLE, check_table, is_database, write_table
+from graphprox.io.sql.sql_writer import DATABASE_ENDINGS, DEFAULT_TABLE, check_table, is_database, write_table
+from graphprox.io.storage.files import atomic_write, make_writable_folder, reason
+from graphprox.io.tables.list_columns import VECTOR, list_array
 
 _ROWS_PER_BLOCK = 10_000  # text needs ten times the memory of numbers
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ReadError
-from graphprox.io.tables import Table
+from graphprox.io.tables.table import Table
 from graphprox.preprocessing.encoded_table import EncodedTable, encode_table
 from graphprox.preprocessing.table_cells import CellError
 from graphprox.preprocessing.table_encoder import TableEncoder

@@ -13,14 +13,14 @@ import pyarrow as pa
 from graphprox.errors import AssumedInputWarning, GraphError, IgnoredInputWarning, ReadError
 from graphprox.graph.graph import Graph
 from graphprox.io.attributes import SEVERAL_GROUPS, NodeFeatures, NodeLabels, check_unique, encode_labels
-from graphprox.io.columns import ColumnNames
-from graphprox.io.edge_columns import choose_edge_columns
 from graphprox.io.edge_lists import to_edge_list
 from graphprox.io.feature_tables import read_encoded
-from graphprox.io.files import reason
 from graphprox.io.joins import build_graph, join_labels
-from graphprox.io.node_columns import choose_feature_columns, choose_label_columns
-from graphprox.io.tables import table_from_arrow
+from graphprox.io.storage.files import reason
+from graphprox.io.tables.column_choice import ColumnNames
+from graphprox.io.tables.edge_columns import choose_edge_columns
+from graphprox.io.tables.node_columns import choose_feature_columns, choose_label_columns
+from graphprox.io.tables.table import table_from_arrow
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 _EDGES, _FEATURES, _LABELS = "the edges", "the features", "the labels"

@@ -13,10 +13,10 @@ from graphprox.errors import GraphproxError, ParameterError, ReadError
 from graphprox.graph.conversion import from_networkx, from_pyg, from_scipy
 from graphprox.graph.graph import Graph
 from graphprox.io.attributes import encode_labels, to_strings
-from graphprox.io.files import check_readable, reason
-from graphprox.io.layout import open_text
 from graphprox.io.limits import check_expansion, check_nodes
 from graphprox.io.npy import NpzArrays, open_npz, read_sparse
+from graphprox.io.storage.files import check_readable, reason
+from graphprox.io.tables.layout import open_text
 
 # -- npz ------------------------------------------------------------------------------------------------------------
 

@@ -16,12 +16,12 @@ from graphprox.errors import (
 )
 from graphprox.graph.graph import Graph
 from graphprox.io.attributes import read_features, read_labels
-from graphprox.io.columns import ColumnNames
 from graphprox.io.edge_lists import read_edge_list
-from graphprox.io.files import check_readable, ending
 from graphprox.io.graph_files import read_graphml, read_npz, read_torch
 from graphprox.io.joins import build_graph, join_features, join_labels
-from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS
+from graphprox.io.storage.files import check_readable, ending
+from graphprox.io.tables.column_choice import ColumnNames
+from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 _GRAPH_ENDINGS = (".npz", ".graphml", ".pt", ".pth")

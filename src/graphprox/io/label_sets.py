@@ -15,12 +15,12 @@ import scipy.sparse as sp
 from graphprox._utils.arrays import IntArray, NodeIds
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import IgnoredInputWarning, ParameterError, ReadError
-from graphprox.io.columns import ColumnName, ColumnNames
-from graphprox.io.files import ending
 from graphprox.io.ids import positions
-from graphprox.io.node_columns import choose_label_columns
-from graphprox.io.sql import is_query, run_query
-from graphprox.io.tables import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table, table_from_arrow
+from graphprox.io.sql.queries import is_query, run_query
+from graphprox.io.storage.files import ending
+from graphprox.io.tables.column_choice import ColumnName, ColumnNames
+from graphprox.io.tables.node_columns import choose_label_columns
+from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table, table_from_arrow
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from graphprox._utils.allocation import check_memory
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import GraphproxError, IgnoredInputWarning, ReadError
-from graphprox.io.files import check_readable, reason
 from graphprox.io.limits import check_features, check_nodes, check_string_width, check_zip
+from graphprox.io.storage.files import check_readable, reason
 
 _NPZ_BEGINS, _NPY_BEGINS = b"PK", b"\x93NUMPY"
 _COMPRESSED_KEYS, _COO_KEYS = ("data", "indices", "indptr", "shape"), ("data", "row", "col", "shape")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from graphprox.errors import ParameterError, ReadError
-from graphprox.io.model_files import ABOUT, FAMILY, check_has_model, model_kind
+from graphprox.io.storage.model_files import ABOUT, FAMILY, check_has_model, model_kind
 from graphprox.methods.embedder import InductiveEmbedder
 from graphprox.methods.registration import METHODS
 

@@ -17,7 +17,7 @@ from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import GraphproxWarning, ParameterError, ReadError, WriteError
 from graphprox.graph.checksum import add_graph
 from graphprox.graph.graph import Graph
-from graphprox.io.files import cache_folder, reason
+from graphprox.io.storage.files import cache_folder, reason
 from graphprox.views.ranking import Ranking
 
 FORMAT = 1  # increase it whenever the same options give a different ranking

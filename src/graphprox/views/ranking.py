@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphprox._utils.arrays import FloatArray, IntArray, ReadOnlyArrays, freeze
 from graphprox.errors import ParameterError, ReadError
-from graphprox.io.files import atomic_write
 from graphprox.io.npy import NpzArrays, open_npz, wrap_read_errors
+from graphprox.io.storage.files import atomic_write
 
 NO_NEIGHBOR = -1  # pads rows that have fewer than k_max neighbors
 

@@ -19,7 +19,7 @@ from graphprox._utils.random import RandomState, check_seed
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.embedding import Embedding
 from graphprox.errors import IgnoredInputWarning, ParameterError, WriteError
-from graphprox.io.files import atomic_write
+from graphprox.io.storage.files import atomic_write
 from graphprox.visualization.trustworthiness import measure_trustworthiness, neighborhood_size
 from graphprox.visualization.tsne import MIN_NODES, check_extra, lay_out, to_directions
 

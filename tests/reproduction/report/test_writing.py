@@ -9,7 +9,7 @@ import pytest
 import tomli_w
 
 from graphprox import ReadError, WriteError
-from graphprox.io import files
+from graphprox.io.storage import files
 from graphprox.methods import GraphEmbedder, NodeClassifier
 from reproduction.report.page import make_section, tables_text
 from reproduction.report.writing import report_all, report_experiment

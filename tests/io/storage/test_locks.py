@@ -16,12 +16,12 @@ import pytest
 
 from graphprox import GraphproxWarning, WriteError
 from graphprox._utils import flock
-from graphprox.io.locks import LOCK, hold_lock, lock_path
+from graphprox.io.storage.locks import LOCK, hold_lock, lock_path
 
 HOLD = """
 import sys
 from pathlib import Path
-from graphprox.io.locks import hold_lock
+from graphprox.io.storage.locks import hold_lock
 with hold_lock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
@@ -84,7 +84,7 @@ def test_of_many_processes_one_at_a_time_holds_the_lock(tmp_path):
 import os, sys, time
 from pathlib import Path
 from graphprox import WriteError
-from graphprox.io.locks import hold_lock
+from graphprox.io.storage.locks import hold_lock
 folder = Path(sys.argv[1])
 for _ in range(100):
     try:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from graphprox.errors import ReadError
-from graphprox.io.files import reason
+from graphprox.io.storage.files import reason
 
 _MAGIC = b"SQLite format 3\0"
 _ROWS_PER_BLOCK = 100_000

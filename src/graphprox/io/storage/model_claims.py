@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from graphprox.errors import WriteError
-from graphprox.io.files import find_temporaries, make_writable_folder, reason
-from graphprox.io.locks import LOCK, hold_lock
-from graphprox.io.model_files import (
+from graphprox.io.storage.files import find_temporaries, make_writable_folder, reason
+from graphprox.io.storage.locks import LOCK, hold_lock
+from graphprox.io.storage.model_files import (
     ABOUT,
     AUTO,
     CHECKPOINTS,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphprox import WriteError
-from graphprox.io.overlaps import check_outputs
+from graphprox.io.storage.overlaps import check_outputs
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from graphprox.errors import ReadError
-from graphprox.io.files import reason
-from graphprox.io.layout import Layout, is_blank_or_comment, is_loose, open_text
+from graphprox.io.storage.files import reason
+from graphprox.io.tables.layout import Layout, is_blank_or_comment, is_loose, open_text
 
 _BLOCK_BYTES = 1 << 20  # pyarrow parses a block per thread; larger ones need more memory and are not faster
 _MANY_COLUMNS = 8  # from which threads are worth their memory

@@ -7,10 +7,20 @@ import json
 import pytest
 
 from graphprox import WriteError
-from graphprox.io.locks import LOCK
-from graphprox.io.model_claims import claim_model_folder
-from graphprox.io.model_files import ABOUT, ARRAYS, AUTO, CHECKPOINTS, FAMILY, METRICS, RECIPE, WEIGHTS, replace_model
-from graphprox.io.verified import dump_with_checksum
+from graphprox.io.storage.locks import LOCK
+from graphprox.io.storage.model_claims import claim_model_folder
+from graphprox.io.storage.model_files import (
+    ABOUT,
+    ARRAYS,
+    AUTO,
+    CHECKPOINTS,
+    FAMILY,
+    METRICS,
+    RECIPE,
+    WEIGHTS,
+    replace_model,
+)
+from graphprox.io.storage.verified import dump_with_checksum
 
 EPOCH = json.dumps({"epoch": 1, "pairs": [], "k": {}, "loss": 0.5, "seconds": 0.1}) + "\n"
 

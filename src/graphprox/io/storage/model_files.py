@@ -15,8 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from graphprox.errors import ReadError, WriteError
-from graphprox.io.files import TEMPORARY, reason
-from graphprox.io.verified import checksum_of_description
+from graphprox.io.storage.files import TEMPORARY, reason
+from graphprox.io.storage.verified import checksum_of_description
 
 ABOUT = "about.json"
 ARRAYS = "arrays.safetensors"

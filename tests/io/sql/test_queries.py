@@ -1,6 +1,6 @@
 """Queries read databases and files, write nothing, and need no network.
 
-Covers graphprox.io.sqlite.
+Covers graphprox.io.sql.sqlite.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 from graphprox import DatasetError, GraphproxError, ParameterError, ReadError, load
-from graphprox.io import sql
-from graphprox.io.sql import describe_sql_error, is_query, open_database, run_query
+from graphprox.io.sql import queries as sql
+from graphprox.io.sql.queries import describe_sql_error, is_query, open_database, run_query
 
 
 @pytest.fixture

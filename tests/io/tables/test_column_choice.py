@@ -1,6 +1,6 @@
 """Columns are chosen by what the user names, by their names, and by position, in text and in Parquet.
 
-Covers graphprox._utils.column_names, graphprox.io.edge_columns and graphprox.io.node_columns.
+Covers graphprox._utils.column_names, graphprox.io.tables.edge_columns and graphprox.io.tables.node_columns.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from graphprox import ReadError, WriteError, write_embedding
-from graphprox.io.files import atomic_write, check_readable, ending, reason
+from graphprox.io.storage.files import atomic_write, check_readable, ending, reason
 
 ENDINGS = ("parquet", "npz", "csv", "npy", "txt", "tsv")
 VECTORS = np.random.default_rng(0).normal(size=(2000, 16)).astype(np.float32)

@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 
 from graphprox._utils.column_names import is_unnamed
 from graphprox.errors import ReadError
-from graphprox.io.columns import Columns
-from graphprox.io.files import check_readable, ending
-from graphprox.io.layout import INTEGER, Layout, detect_layout, is_blank_or_comment, is_loose
-from graphprox.io.parquet import cast_columns, decode, move_index, read_parquet
-from graphprox.io.text import ConversionError, line_number, parse_text
+from graphprox.io.storage.files import check_readable, ending
+from graphprox.io.tables.column_choice import Columns
+from graphprox.io.tables.layout import INTEGER, Layout, detect_layout, is_blank_or_comment, is_loose
+from graphprox.io.tables.parquet import cast_columns, decode, move_index, read_parquet
+from graphprox.io.tables.text import ConversionError, line_number, parse_text
 from graphprox.preprocessing.table_cells import NUMBER, has_padded_numbers
 
 TEXT_ENDINGS = (

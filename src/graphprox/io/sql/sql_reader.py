@@ -7,7 +7,7 @@ from typing import Any
 
 from graphprox.errors import ParameterError, ReadError
 from graphprox.graph.graph import Graph
-from graphprox.io.sql import is_query, run_query
+from graphprox.io.sql.queries import is_query, run_query
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 
 from graphprox import ReadError
-from graphprox.io.verified import (
+from graphprox.io.storage.verified import (
     add_remedy,
     checksum,
     dump_with_checksum,

@@ -9,10 +9,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphprox.errors import ParameterError, WriteError
-from graphprox.io.files import check_readable
-from graphprox.io.list_columns import VECTOR, list_array
-from graphprox.io.sql import import_duckdb, open_database, wrap_sql_errors
-from graphprox.io.sqlite import is_sqlite
+from graphprox.io.sql.queries import import_duckdb, open_database, wrap_sql_errors
+from graphprox.io.sql.sqlite import is_sqlite
+from graphprox.io.storage.files import check_readable
+from graphprox.io.tables.list_columns import VECTOR, list_array
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

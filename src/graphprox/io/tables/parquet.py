@@ -14,9 +14,9 @@ import pyarrow.parquet
 
 from graphprox._utils.column_names import are_id_names, find_ends, is_entity, is_entity_id, is_node_id, is_unnamed
 from graphprox.errors import ReadError
-from graphprox.io.files import reason
-from graphprox.io.list_columns import is_list, stack_lists
-from graphprox.io.parquet_sizes import check_parquet_sizes
+from graphprox.io.storage.files import reason
+from graphprox.io.tables.list_columns import is_list, stack_lists
+from graphprox.io.tables.parquet_sizes import check_parquet_sizes
 from graphprox.preprocessing.table_cells import has_padded_numbers
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from graphprox import ReadError, WriteError
-from graphprox.io.model_files import (
+from graphprox.io.storage.model_files import (
     ABOUT,
     ARRAYS,
     AUTO,
@@ -22,7 +22,7 @@ from graphprox.io.model_files import (
     remove_files,
     replace_model,
 )
-from graphprox.io.verified import dump_with_checksum
+from graphprox.io.storage.verified import dump_with_checksum
 
 FILES = {AUTO: [ARRAYS], FAMILY: [RECIPE, WEIGHTS, METRICS, f"{CHECKPOINTS}/epoch-00000001.json"]}
 

@@ -15,8 +15,8 @@ from graphprox._utils.column_names import (
     split_words,
 )
 from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
-from graphprox.io.columns import ColumnNames, Columns, name_columns, warn
-from graphprox.io.headers import NUMBER_CELL
+from graphprox.io.tables.column_choice import ColumnNames, Columns, name_columns, warn
+from graphprox.io.tables.headers import NUMBER_CELL
 
 
 def choose_id_column(columns: Columns, names: ColumnNames) -> int:

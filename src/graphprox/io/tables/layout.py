@@ -20,9 +20,9 @@ from typing import IO, cast
 
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import AssumedInputWarning, ReadError
-from graphprox.io.files import ending, is_gzipped, reason
-from graphprox.io.headers import detect_header
 from graphprox.io.limits import MAX_LINE, LimitedFile, check_columns, get_limit
+from graphprox.io.storage.files import ending, is_gzipped, reason
+from graphprox.io.tables.headers import detect_header
 
 INTEGER = r"0|-?[1-9]\d*"  # 007 is a string
 

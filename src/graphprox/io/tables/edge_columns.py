@@ -16,8 +16,8 @@ from graphprox._utils.column_names import (
     is_weight,
 )
 from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
-from graphprox.io.columns import ColumnNames, Columns, name_columns, warn
-from graphprox.io.headers import NUMBER_CELL
+from graphprox.io.tables.column_choice import ColumnNames, Columns, name_columns, warn
+from graphprox.io.tables.headers import NUMBER_CELL
 
 _MIN_TIME = 10**8  # seconds since 1970, in 1973
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from graphprox._utils.flock import try_flock
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import GraphproxWarning, WriteError
-from graphprox.io.files import reason
+from graphprox.io.storage.files import reason
 
 LOCK = ".graphprox.lock"  # in a folder
 

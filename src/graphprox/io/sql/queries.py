@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 
 from graphprox._utils.suggestions import shorten_repr
 from graphprox.errors import ParameterError, ReadError
-from graphprox.io.files import check_readable, reason
-from graphprox.io.sql_tree import RUNNING_FUNCTIONS, QueryTree, parse_query
-from graphprox.io.sqlite import is_sqlite, query_sqlite
+from graphprox.io.sql.sql_tree import RUNNING_FUNCTIONS, QueryTree, parse_query
+from graphprox.io.sql.sqlite import is_sqlite, query_sqlite
+from graphprox.io.storage.files import check_readable, reason
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

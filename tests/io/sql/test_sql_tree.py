@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from graphprox import ReadError
-from graphprox.io.sql import check_query, run_query
+from graphprox.io.sql.queries import check_query, run_query
 
 
 @pytest.fixture

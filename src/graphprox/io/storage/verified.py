@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import graphprox
 from graphprox.errors import ReadError
-from graphprox.io.files import find_temporaries, reason
+from graphprox.io.storage.files import find_temporaries, reason
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from graphprox import AssumedInputWarning, StructuralFeaturesWarning, read_graph
-from graphprox.io.headers import Header, detect_header
+from graphprox.io.tables.headers import Header, detect_header
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphprox.StructuralFeaturesWarning")
 

@@ -1,0 +1,1 @@
+"""Graphs from SQL queries, vectors into tables of a database."""

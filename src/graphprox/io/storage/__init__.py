@@ -1,0 +1,1 @@
+"""Files that are written atomically, locked and verified; model folders."""

@@ -1,0 +1,1 @@
+"""Tables of text and Parquet: layout, header, columns."""
