@@ -285,7 +285,7 @@ class Embedding:
         --------
         >>> from matplotlib.figure import Figure
         >>> Embedding([[1, 0], [0, 1], [1, 1]]).plot(["cat", "dog", "cat"], ax=Figure().add_subplot()).get_xlabel()
-        't-SNE of 3 nodes; trustworthiness 1.000 at 10 neighbors'
+        'PCA of 3 nodes'
         """
         from graphprox.visualization.coloring import to_values
         from graphprox.visualization.embedding_map import map_embedding

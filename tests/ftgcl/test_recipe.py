@@ -543,6 +543,7 @@ def test_recipe_accepts_registered_extensions_and_their_options(graph):
 
 
 @pytest.mark.usefixtures("extensions")
+@pytest.mark.filterwarnings("ignore::graphprox.CollapsedEmbeddingWarning")  # two epochs change little
 def test_estimator_trains_with_registered_extensions(graph):
     overrides = {"pairs": [["graph", "degree"]], "objective.name": "distance", "encoder.bias": True}
     embedder = FTGCL(encoder="linear", n_components=6, epochs=2, overrides=overrides, cache=False).fit(graph)

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from fuzz.damage import attempt, damage
 from fuzz.examples import FILES, check_sound, read_example
 
-MAX_MEMORY_KIB = 2**20
+MAX_MEMORY_KIB = 3 * 2**19  # of which the libraries take more than half
 
 
 def run(first, count, log, names):

@@ -55,7 +55,7 @@ class GAE(InductiveEmbedder):
     Examples
     --------
     >>> from graphprox import synthetic
-    >>> embedder = GAE(n_components=8, epochs=2).fit(synthetic(nodes=140))
+    >>> embedder = GAE(n_components=8, epochs=20).fit(synthetic(nodes=140))
     >>> embedder.transform(synthetic(nodes=210)).shape
     (210, 8)
     """

@@ -31,7 +31,7 @@ def paired_p_value(first: ArrayLike, second: ArrayLike, *, test_ratio: float = 0
     Returns
     -------
     float
-        1 for equal samples; NaN if all differences are equal but not zero, which no t-test can judge.
+        1 for equal samples, 0 if all differences are equal but not zero.
 
     Examples
     --------
@@ -39,14 +39,14 @@ def paired_p_value(first: ArrayLike, second: ArrayLike, *, test_ratio: float = 0
     >>> round(paired_p_value(*scores), 4), round(paired_p_value(*scores, test_ratio=8), 4)
     (0.0163, 0.1162)
     >>> paired_p_value([0.8, 0.9], [0.8, 0.9]), paired_p_value([0.8, 0.9], [0.7, 0.8])
-    (1.0, nan)
+    (1.0, 0.0)
     """
     from scipy import stats  # takes a second to import
 
     a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
     differences = a - b
     if np.ptp(differences) < _NEGLIGIBLE:  # the test would divide by zero
-        return 1.0 if np.abs(differences).max() < _NEGLIGIBLE else float("nan")
+        return 1.0 if np.abs(differences).max() < _NEGLIGIBLE else 0.0
     if test_ratio == 0:
         return float(stats.ttest_rel(a, b).pvalue)
     t = differences.mean() / _standard_error(differences, test_ratio)
@@ -66,7 +66,7 @@ def paired_lower_bound(first: ArrayLike, second: ArrayLike, *, test_ratio: float
     Returns
     -------
     float
-        How much smaller ``first`` may be than ``second``; NaN if all differences are equal but not zero.
+        How much smaller ``first`` may be than ``second``.
 
     Examples
     --------
@@ -76,8 +76,6 @@ def paired_lower_bound(first: ArrayLike, second: ArrayLike, *, test_ratio: float
     from scipy import stats
 
     differences = np.asarray(first, np.float64) - np.asarray(second, np.float64)
-    if np.ptp(differences) < _NEGLIGIBLE:
-        return 0.0 if np.abs(differences).max() < _NEGLIGIBLE else float("nan")
     quantile = stats.t.ppf(1 - LEVEL / 2, len(differences) - 1)
     return float(differences.mean() - quantile * _standard_error(differences, test_ratio))
 

@@ -161,6 +161,8 @@ class Scaling:
         ValueError
             If the description is not valid.
         """
+        if not isinstance(stored, Mapping):
+            raise ValueError("scaling must be a table of center, factors and keeps_zero_rows")
         if set(stored) != {"center", "factors", "keeps_zero_rows"} or not isinstance(stored["keeps_zero_rows"], bool):
             raise ValueError("scaling must have center, factors and keeps_zero_rows")
         arrays = {name: _to_numbers(name, stored[name]) for name in ("center", "factors")}
