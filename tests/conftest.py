@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,10 @@ from hypothesis import settings
 # Tests run in parallel, one per core, on small tensors: more threads of torch and BLAS would mostly wait for each
 # other. Both read these variables when they are first imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# A shell ignores Ctrl-C for what it runs in the background, and so would the programs that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A shared machine may be slow at any time, so there are no deadlines. Every run uses the same examples.
 settings.register_profile("graphprox", deadline=None, derandomize=True, max_examples=50)
