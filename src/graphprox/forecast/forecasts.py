@@ -18,7 +18,7 @@ START = "start"  # coefficient of what does not depend on the graph: seconds, or
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a method will take on this machine, within a factor of about 1.5.
+    """What a method will take on this machine, as estimated; the memory is more reliable than the time.
 
     Parameters
     ----------
