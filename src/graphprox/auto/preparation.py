@@ -299,7 +299,7 @@ def sharpen(values: Doubles, right: FloatArray, num_nodes: int, sharpness: float
     scale = (values / max(values[0], np.finfo(np.float32).tiny)) ** (exponent - 1)
     if is_mapped(right):
         for block in row_blocks(len(right)):
-            right[block] *= scale.astype(np.float32)
+            right[block] = right[block] * scale
             release_pages(right)
         return right
     return np.ascontiguousarray(right * scale, dtype=np.float32)

@@ -18,7 +18,7 @@ from graphprox._utils.numba_helpers import get_num_threads, njit, njit_fast, run
 Scale = NDArray[Any]
 
 
-def sum_over_neighbors(neighbors: sp.csr_array, scale: FloatArray, rows: FloatArray) -> FloatArray:
+def sum_over_neighbors(neighbors: sp.csr_array, scale: FloatArray, rows: NDArray[Any]) -> NDArray[Any]:
     """Return the sum of the rows of the neighbors of each node, whatever the weights, times a factor of the node.
 
     Parameters
@@ -63,7 +63,7 @@ def average_rows(neighbors: sp.csr_array, scale: Scale, rows: FloatArray) -> Flo
     return out
 
 
-def multiply_sparse(matrix: sp.csr_array, dense: FloatArray) -> FloatArray:
+def multiply_sparse(matrix: sp.csr_array, dense: NDArray[Any]) -> NDArray[Any]:
     """Return the product of a sparse and a dense matrix.
 
     Parameters
@@ -75,12 +75,12 @@ def multiply_sparse(matrix: sp.csr_array, dense: FloatArray) -> FloatArray:
     -------
     ndarray of shape (num_rows, channels)
     """
-    out = np.zeros((matrix.shape[0], dense.shape[1]), np.float32)
+    out = np.zeros((matrix.shape[0], dense.shape[1]), dense.dtype)
     run_in_parallel(partial(_multiply, matrix.indptr, matrix.indices, matrix.data, dense, out), len(out))
     return out
 
 
-def add_transposed_product(matrix: sp.csr_array, dense: FloatArray, out: NDArray[np.float64]) -> None:
+def add_transposed_product(matrix: sp.csr_array, dense: NDArray[Any], out: NDArray[np.float64]) -> None:
     """Add the product of the transpose of a sparse matrix and a dense one.
 
     Parameters

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +19,9 @@ from graphprox._utils.amounts import format_memory
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.mapped import is_mapped, release_pages
 from graphprox._utils.memory import available_memory
+from graphprox._utils.work_folder import work_folder
 from graphprox.errors import WriteError
+from graphprox.io.storage.disk_space import check_disk_space
 from graphprox.io.storage.files import reason
 
 ONE_BLOCK = 1 << 17  # rows that are one block
@@ -30,8 +29,6 @@ BLOCK_ROWS = 1 << 16  # of each block of more
 MEMORY_BYTES = 1 << 31  # of rows that are kept in memory, at most; or a quarter of what is available
 PANEL_BYTES = 1 << 28  # of columns that are spread over edges at the same time
 MIN_PANEL = 16  # columns: a line of the processor's cache
-
-_FOLDER: ContextVar[Path | None] = ContextVar("work_folder", default=None)
 
 
 def row_blocks(num_rows: int) -> list[slice]:
@@ -96,22 +93,6 @@ def read_columns(rows: FloatArray, columns: slice) -> FloatArray:
         out[block] = rows[block, columns]
         release_pages(rows)
     return out
-
-
-@contextmanager
-def work_folder(folder: Path | None) -> Iterator[None]:
-    """Keep rows that memory does not hold in files of this folder, inside a ``with`` block.
-
-    Parameters
-    ----------
-    folder : Path or None
-        None for the folder of temporary files.
-    """
-    token = _FOLDER.set(folder)
-    try:
-        yield
-    finally:
-        _FOLDER.reset(token)
 
 
 class Panels:
@@ -179,10 +160,18 @@ class RowStore:
         Returns
         -------
         RowStore
+
+        Raises
+        ------
+        WriteError
+            If they would not fit onto the disk either.
         """
         available = available_memory()
         limit = MEMORY_BYTES if available is None else min(MEMORY_BYTES, available // 4)
-        return cls(4 * num_rows * num_columns > limit)
+        wanted = 4 * num_rows * num_columns
+        if wanted > limit:
+            check_disk_space(work_folder(), wanted, "rows that memory does not hold")
+        return cls(wanted > limit)
 
     def empty(self, num_rows: int, num_columns: int) -> FloatArray:
         """Return an array for rows, to be written a block at a time.
@@ -201,15 +190,15 @@ class RowStore:
             return np.zeros(shape, np.float32) if 0 in shape else np.empty(shape, np.float32)
         size = 4 * num_rows * num_columns
         try:
-            with tempfile.TemporaryFile(dir=_FOLDER.get(), prefix=".graphprox-") as file:
+            with tempfile.TemporaryFile(dir=work_folder(), prefix=".graphprox-") as file:
                 # Without space of its own, a file ends the process when a page of it cannot be written.
                 if hasattr(os, "posix_fallocate"):
                     os.posix_fallocate(file.fileno(), 0, size)
                 return np.memmap(file, np.float32, "r+", shape=shape)
         except OSError as error:
             raise WriteError(
-                f"a work folder must have room for rows that memory does not hold; {_folder()} has none for another "
-                f"{format_memory(size)}: {reason(error)}: name another one by --work-dir or TMPDIR"
+                f"a work folder must have room for rows that memory does not hold; {work_folder()} has none for "
+                f"another {format_memory(size)}: {reason(error)}: name another one by --work-dir or TMPDIR"
             ) from None
 
     def panels(self, num_rows: int, num_columns: int) -> Panels:
@@ -268,11 +257,6 @@ class RowStore:
         kept[:] = computed
         release_pages(kept)
         return kept
-
-
-def _folder() -> str:
-    folder = _FOLDER.get()
-    return tempfile.gettempdir() if folder is None else str(folder)
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -12,9 +12,9 @@ decompositions, SIAM Review 2011.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +25,7 @@ from sklearn.utils.extmath import randomized_svd
 from graphprox._utils.arrays import Features, FloatArray
 from graphprox._utils.mapped import release_pages
 from graphprox.auto.products import add_transposed_product, multiply_sparse, sum_over_neighbors
-from graphprox.auto.row_store import Panels, RowStore, row_blocks
+from graphprox.auto.row_store import Panels, RowStore, column_panels, row_blocks
 
 ITERATIONS = 4
 OVERSAMPLING = 10  # columns beyond those that are asked for
@@ -47,8 +47,8 @@ class Operand(Protocol):
     def multiply(self, columns: FloatArray) -> Iterator[FloatArray]:
         """Yield blocks of rows of M times some columns."""
 
-    def multiply_gram(self, columns: FloatArray) -> FloatArray:
-        """Return the transpose of M times M times some columns."""
+    def multiply_gram(self, columns: NDArray[Any]) -> NDArray[Any]:
+        """Return the transpose of M times M times some columns, in their precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class BlockedRows:
         for rows in row_blocks(self.shape[0]):
             yield _multiply(self.read(rows), columns)
 
-    def multiply_gram(self, columns: FloatArray) -> FloatArray:
+    def multiply_gram(self, columns: NDArray[Any]) -> NDArray[Any]:
         """Return the transposed matrix times the matrix times some columns."""
         total = np.zeros((self.shape[1], columns.shape[1]))
         for rows in row_blocks(self.shape[0]):
@@ -85,11 +85,11 @@ class BlockedRows:
                 add_transposed_product(block, product, total)
             else:
                 total += block.T @ product
-        return total.astype(np.float32)
+        return total.astype(columns.dtype)
 
 
-def _multiply(block: Features, columns: FloatArray) -> FloatArray:
-    return multiply_sparse(block, columns) if isinstance(block, sp.csr_array) else cast("FloatArray", block @ columns)
+def _multiply(block: Features, columns: NDArray[Any]) -> NDArray[Any]:
+    return multiply_sparse(block, columns) if isinstance(block, sp.csr_array) else block @ columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class NeighborRows:
         """Yield the matrix times some columns."""
         yield sum_over_neighbors(self.neighbors, self.lengths, columns * self.weights[:, None])
 
-    def multiply_gram(self, columns: FloatArray) -> FloatArray:
+    def multiply_gram(self, columns: NDArray[Any]) -> NDArray[Any]:
         """Return the transposed matrix times the matrix times some columns."""
         weighted = columns * self.weights[:, None]
         once = sum_over_neighbors(self.neighbors, self.lengths**2, weighted)
@@ -156,11 +156,17 @@ def right_singular_vectors(
         _, values, right = randomized_svd(whole, size, n_iter=ITERATIONS, random_state=seed, flip_sign=True)
         return values, right.T
     num_columns, store = matrix.shape[1], store or RowStore()
-    z, iterations = _draw(num_columns, size + OVERSAMPLING, seed, store)
+    right = store.empty(num_columns, size)
+    if size + OVERSAMPLING >= num_columns:  # all directions: the products of all columns are small
+        squares, vectors = _eigen(matrix.multiply_gram(np.eye(num_columns)))
+        right[:] = vectors[:, :size]
+        _flip_signs(matrix, right, [slice(0, size)])
+        return np.sqrt(squares[:size]), right
+    z = _draw(num_columns, size + OVERSAMPLING, seed, store)
     # Random columns all lean towards the first singular vectors, and what distinguishes them is small: the squares of
     # squares of the last singular values. Afterwards they are nearly orthogonal, and single precision is enough.
     precision: Precision = np.float64
-    for _ in range(iterations):
+    for _ in range(ITERATIONS):
         w = _multiply_gram(matrix, z, store)
         scale, rotation = _eigen(_inner_products(w, w, precision))
         _rotate(w, rotation * _invert(np.sqrt(scale)), z, precision)
@@ -171,20 +177,17 @@ def right_singular_vectors(
     root = (rotation * _invert(np.sqrt(scale))) @ rotation.T
     squares, rotation = _eigen(root @ _inner_products(w, w, precision) @ root)
     values = np.sqrt(squares[:size])
-    right = store.empty(num_columns, size)
     _rotate(w, root @ rotation[:, :size] * _invert(values), Panels([right]), precision)
-    _flip_signs(matrix, right, z)
+    _flip_signs(matrix, right, column_panels(*right.shape))
     return values, right
 
 
-def _draw(num_columns: int, size: int, seed: int, store: RowStore) -> tuple[Panels, int]:
-    """Return random columns, the same as scikit-learn's, and the number of iterations; all directions, if few."""
-    if size >= num_columns:
-        return Panels([np.eye(num_columns, dtype=np.float32)]), 0
+def _draw(num_columns: int, size: int, seed: int, store: RowStore) -> Panels:
+    """Return random columns, the same as scikit-learn's."""
     panels, rng = store.panels(num_columns, size), np.random.RandomState(seed)
     for rows in row_blocks(num_columns):
         panels.write(rows, rng.normal(size=(rows.stop - rows.start, size)).astype(np.float32))
-    return panels, ITERATIONS
+    return panels
 
 
 def _multiply_gram(matrix: Operand, z: Panels, store: RowStore) -> Panels:
@@ -222,14 +225,9 @@ def _invert(values: Doubles) -> Doubles:
     return np.divide(1.0, values, where=values > 0, out=np.zeros_like(values))
 
 
-def _flip_signs(matrix: Operand, right: FloatArray, spare: Panels) -> None:
+def _flip_signs(matrix: Operand, right: FloatArray, panels: Sequence[slice]) -> None:
     """Change signs in place, so that the largest entry of each column of the product is positive."""
-    first = 0
-    for each in spare.parts:
-        columns = slice(first, min(first + each.shape[1], right.shape[1]))
-        first = columns.stop
-        if columns.start >= columns.stop:
-            break
+    for columns in panels:
         chosen = np.array(right[:, columns])
         release_pages(right)
         largest = np.zeros(chosen.shape[1], np.float32)
