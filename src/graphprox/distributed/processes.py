@@ -7,23 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from datetime import timedelta
 from itertools import pairwise
+from typing import Any
 
+import numpy as np
 import torch
 import torch.distributed as dist
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.distributed.distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
 from graphprox._utils.memory import is_out_of_memory
+from graphprox._utils.team import Team, current_team, share_work
 from graphprox.distributed.failures import Failures
 from graphprox.distributed.launch import Launch
 from graphprox.errors import ProcessError
 
 
-class Processes:
+class Processes(Team):
     """A group of processes, of which this is one.
 
     Parameters
@@ -144,6 +147,16 @@ class Processes:
             self.broadcast([everything[own]], source=rank)
         return everything
 
+    def copy_rows(self, array: NDArray[Any], owned: Sequence[slice]) -> None:
+        """Copy the rows of an array that other processes have computed; see :meth:`Team.copy_rows`."""
+        tensor = _share_memory(array)
+        for rank, rows in enumerate(owned):
+            self.broadcast([tensor[rows]], source=rank)
+
+    def add_up(self, array: NDArray[Any]) -> None:
+        """Replace an array by its sum over all processes; see :meth:`Team.add_up`."""
+        self.sum_(_share_memory(array))
+
     def exchange(self, rows: Tensor, sent: Sequence[int], received: Sequence[int]) -> Tensor:
         """Send the first rows to process 0, the next ones to process 1, and so on; without a gradient.
 
@@ -183,6 +196,11 @@ def _num_bytes(tensor: Tensor) -> int:
     return tensor.numel() * tensor.element_size()
 
 
+def _share_memory(array: NDArray[Any]) -> Tensor:
+    # Gloo has no unsigned integers of 64 bits, and copies and sums have the same bits for signed ones.
+    return torch.from_numpy(array.view(np.int64) if array.dtype == np.uint64 else array)
+
+
 def _to_tensor(content: bytes) -> Tensor:
     return torch.frombuffer(bytearray(content), dtype=torch.uint8) if content else torch.zeros(0, dtype=torch.uint8)
 
@@ -193,8 +211,6 @@ def _flat_gradient(parameter: Tensor) -> Tensor:
 
 
 # -- joining --------------------------------------------------------------------------------------------------------
-
-_current: ContextVar[Processes | None] = ContextVar("processes", default=None)
 
 
 def current_processes() -> Processes | None:
@@ -209,7 +225,8 @@ def current_processes() -> Processes | None:
     >>> current_processes() is None
     True
     """
-    return _current.get()
+    team = current_team()
+    return team if isinstance(team, Processes) else None
 
 
 @contextmanager
@@ -233,15 +250,14 @@ def join_processes(launch: Launch, *, store: Store | None = None) -> Iterator[Pr
         If other processes do not join, end before this one, or do not answer.
     """
     processes = _join(launch, store)
-    token = _current.set(processes)
     try:
-        yield processes
+        with share_work(processes):
+            yield processes
         processes.wait()
     except BaseException as error:
         processes.failures.record(error)
         raise
     finally:
-        _current.reset(token)
         dist.destroy_process_group()
 
 
