@@ -88,6 +88,8 @@ def test_other_encoders_propagate_in_every_epoch(name):
     edges = make_edges(encoder, weighted=False, directed=False)
     features = make_features("dense")
     assert encoder.propagate_features(features, edges, uses=1000) is None
+    if cls.feature_diffusion(options) is not None:  # it works on rows of features, which need not be propagated
+        return
     with pytest.raises(NotImplementedError, match="in advance"):
         encoder.encode_propagated(propagate_features(features, edges, (1.0,)))
 

@@ -54,13 +54,17 @@ class Model(nn.Module):
         """The device of the weights."""
         return next(self.parameters()).device
 
-    def feature_matrix(self, graph: Graph) -> FeatureMatrix:
-        """Return the features of a graph as the encoder reads them."""
+    def check_features(self, graph: Graph) -> None:
+        """Raise unless a graph has as many features as the model was trained on."""
         if graph.num_features != self.num_features:
             raise ParameterError(
                 f"a graph must have the {self.num_features:,} features that the model was trained on; "
                 f"got {graph.num_features:,}"
             )
+
+    def feature_matrix(self, graph: Graph) -> FeatureMatrix:
+        """Return the features of a graph as the encoder reads them."""
+        self.check_features(graph)
         return FeatureMatrix.of(graph.x, normalize=self.recipe.normalize, device=self.device)
 
     def edge_weight(self, graph: Graph) -> FloatArray | None:
