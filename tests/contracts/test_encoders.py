@@ -13,6 +13,7 @@ from graphprox.nn.convolution import in_neighbor_matrix
 from graphprox.nn.encoders.base import ENCODERS
 from graphprox.nn.features import FeatureMatrix
 from graphprox.nn.propagated_features import PropagatedFeatures, propagate_columns
+from graphprox.nn.propagation import diffuse_array
 
 
 def synthetic_graph():
@@ -110,7 +111,9 @@ def test_encoder_that_works_on_rows_of_diffused_features_gives_the_same_embeddin
             weight += 0.1 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(1))
     neighbors = in_neighbor_matrix(graph.edge_index, graph.edge_weight, graph.num_nodes)
     matrix = encoded.encoder.propagation_matrix(neighbors)
-    (table,) = propagate_columns(graph.x, matrix, coefficients, normalize="rows", width=100)
+    (table,) = propagate_columns(
+        graph.x, lambda columns: diffuse_array(matrix, columns, coefficients), normalize="rows", width=100
+    )
     expected = encoded.embed(graph)
     for rows in (slice(0, 50), slice(50, 51), slice(51, graph.num_nodes)):
         part = torch.from_numpy(table[rows])

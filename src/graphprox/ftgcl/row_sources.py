@@ -25,6 +25,7 @@ from graphprox.nn.convolution import in_neighbor_matrix
 from graphprox.nn.encoders.base import ENCODERS
 from graphprox.nn.features import FeatureMatrix
 from graphprox.nn.propagated_features import PropagatedFeatures, propagate_columns
+from graphprox.nn.propagation import diffuse_array
 from graphprox.views.ranking import Ranking
 
 NO_HOPS = (1.0,)  # coefficients of a diffusion that leaves features as they are
@@ -155,7 +156,10 @@ class RowSources(Sources):
         num_nodes = self._graph.num_nodes
         matrix = self.model.encoder.propagation_matrix(in_neighbor_matrix(index, weight, num_nodes))
         return propagate_columns(
-            self._graph.x, matrix, self._coefficients, normalize=self.recipe.normalize, width=_choose_width(num_nodes)
+            self._graph.x,
+            lambda columns: diffuse_array(matrix, columns, self._coefficients),
+            normalize=self.recipe.normalize,
+            width=_choose_width(num_nodes),
         )
 
     def _key(self, draw: Draw) -> dict[str, Any]:

@@ -11,7 +11,7 @@ the number of features, of edges and of hops: :func:`estimate_costs` tells.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from torch import Tensor
 from graphprox._utils.arrays import Features, FloatArray
 from graphprox.nn.convolution import Edges
 from graphprox.nn.features import ROWS_PER_BLOCK, FeatureMatrix, absolute_row_sums, normalize_rows
-from graphprox.nn.propagation import diffuse, diffuse_array
+from graphprox.nn.propagation import diffuse
 
 # How many operations of a dense product take as long as one of a hop, and as one of a product of sparse features. With
 # one thread and 512 channels, a hop took 4 to 5 on Cora and CiteSeer, whose rows fit into the cache, and 14 on PubMed
@@ -130,21 +130,19 @@ def estimate_costs(
 
 
 def propagate_columns(
-    x: Features, matrix: sp.csr_array, coefficients: Sequence[float], *, normalize: str, width: int
+    x: Features, diffuse: Callable[[FloatArray], FloatArray], *, normalize: str, width: int
 ) -> Iterator[FloatArray]:
     """Yield the diffused features and, as the last column, the diffused ones: some columns at a time.
 
     Parameters
     ----------
     x : ndarray or csr_array of shape (num_nodes, num_features)
-    matrix : csr_array of shape (num_nodes, num_nodes)
-        The propagation matrix.
-    coefficients : sequence of float
-        Coefficient of each number of hops, from 0 on.
+    diffuse : callable
+        Diffuses every column of an array of shape (num_nodes, columns).
     normalize : {"none", "rows"}
         As :meth:`FeatureMatrix.of` does.
     width : int
-        Largest number of columns at a time. About three arrays of this many columns are in memory.
+        Largest number of columns at a time. Only arrays of this many columns are in memory.
 
     Yields
     ------
@@ -152,10 +150,8 @@ def propagate_columns(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> matrix = sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]], np.float32))
     >>> x = np.array([[4.0], [2.0]], np.float32)
-    >>> [block.tolist() for block in propagate_columns(x, matrix, [0.0, 1.0], normalize="none", width=1)]
+    >>> [block.tolist() for block in propagate_columns(x, np.flipud, normalize="none", width=1)]
     [[[2.0], [4.0]], [[1.0], [1.0]]]
     """
     num_nodes, num_features = x.shape
@@ -169,7 +165,7 @@ def propagate_columns(
         for rows in (slice(each, each + ROWS_PER_BLOCK) for each in range(0, num_nodes, ROWS_PER_BLOCK)):
             scaled = chosen[rows] if sums is None else normalize_rows(chosen[rows], sums[rows])
             block[rows, : chosen.shape[1]] = scaled.toarray() if isinstance(scaled, sp.csr_array) else scaled
-        yield diffuse_array(matrix, block, coefficients)
+        yield diffuse(block)
 
 
 @torch.no_grad()
