@@ -7,7 +7,7 @@ from distributed.workers import Workers
 
 @pytest.fixture(scope="session")
 def workers():
-    """Four processes, of which a test takes as many as it needs."""
-    workers = Workers(4)
+    """Processes, as many as a test needs."""
+    workers = Workers()
     yield workers
     workers.stop()

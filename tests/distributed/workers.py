@@ -24,13 +24,16 @@ class WorkerError(Exception):
 class Workers:
     """Processes that wait for functions to run."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self) -> None:
         timeout = timedelta(seconds=TIMEOUT)
         self.store = TCPStore("localhost", 0, is_master=True, wait_for_workers=False, timeout=timeout)
         self.tasks = 0
-        context = multiprocessing.get_context("spawn")
         self.pipes, self.processes = [], []
-        for _ in range(count):
+
+    def start(self, count: int) -> None:
+        """Start processes until there are so many."""
+        context = multiprocessing.get_context("spawn")
+        while len(self.processes) < count:
             mine, theirs = context.Pipe()
             process = context.Process(target=_work, args=(theirs, self.store.port), daemon=True)
             process.start()
@@ -43,6 +46,7 @@ class Workers:
 
         What a function raises is returned as the exception, with its type.
         """
+        self.start(size)
         self.tasks += 1
         for rank in range(size):
             launch = Launch(rank, size, timeout=timeout)

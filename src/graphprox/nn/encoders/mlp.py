@@ -36,3 +36,4 @@ class MLPEncoder(ConvolutionEncoder):
 
     Options = MLPOptions
     convolution: ClassVar[type[Convolution]] = LinearConv
+    completes_rows = True  # it needs no others
