@@ -12,6 +12,8 @@ from numpy.random import Generator
 from torch import Tensor
 
 from graphprox._utils.arrays import FloatArray, IntArray
+from graphprox.distributed.halo import Halo
+from graphprox.distributed.processes import Processes
 from graphprox.ftgcl.model import Model
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.recipe_tables import AugmentationOptions
@@ -41,12 +43,19 @@ class Sources:
     rankings : mapping of str to Ranking
         Rankings of the views.
     model : Model
+    processes : Processes, optional
+        The processes among which the nodes are divided. Each encodes its own.
     """
 
-    def __init__(self, graph: Graph, rankings: Mapping[str, Ranking], model: Model) -> None:
+    def __init__(
+        self, graph: Graph, rankings: Mapping[str, Ranking], model: Model, processes: Processes | None = None
+    ) -> None:
         self.recipe: Recipe = model.recipe
         self.model = model
+        self.num_nodes = graph.num_nodes
         self._graph = graph
+        self._processes = processes
+        self._halos: dict[str, Halo] = {}
         self._graph_edges = graph.edge_index, model.edge_weight(graph)
         self._rankings = rankings
         self._prepared: dict[tuple[str, int], Edges] = {}
@@ -56,8 +65,9 @@ class Sources:
 
     @cached_property
     def features(self) -> FeatureMatrix:
-        """Features of the graph as the encoder reads them."""
-        return self.model.feature_matrix(self._graph)
+        """Features of the graph, or of the nodes of this process, as the encoder reads them."""
+        rows = None if self._processes is None else self._processes.rows(self.num_nodes)
+        return self.model.feature_matrix(self._graph, rows)
 
     def k_of(self, view: str, position: float) -> int:
         """Return the k at a position in [0, 1) of a view's range; views with the same range have the same k."""
@@ -80,6 +90,7 @@ class Sources:
         Returns
         -------
         Tensor of shape (num_nodes, channels)
+            Rows of this process, if there are several.
         """
         base, _ = split_source(source)
         k, augmentation = self._k_of_source(base, position), self._augmentation(source)
@@ -148,9 +159,9 @@ class Sources:
 
         It does not depend on the epochs so far: training that is resumed must give the same bytes.
         """
-        num_nodes, num_features = self.features.shape
+        num_features = self.features.shape[1]
         ordered = [(each, value) for each in (GRAPH, *sorted(self._rankings)) for value in self._k_values(each)]
-        return 4 * num_nodes * num_features * (ordered.index((base, k)) + 1) <= MAX_PROPAGATED_BYTES
+        return 4 * self.num_nodes * num_features * (ordered.index((base, k)) + 1) <= MAX_PROPAGATED_BYTES
 
     def _k_values(self, base: str) -> range:
         if base == GRAPH:
@@ -163,15 +174,16 @@ class Sources:
 
     def _edges(self, base: str, k: int) -> Edges:
         if (base, k) not in self._prepared:
-            self._prepared[base, k] = self._prepare(*self._edge_index(base, k))
+            self._prepared[base, k] = self._prepare(base, *self._edge_index(base, k))
         return self._prepared[base, k]
 
     def _drop_edges(self, source: str, k: int, rng: Generator) -> Edges:
+        base, _ = split_source(source)
         if self._augmentation(source).edge_samples is None:
-            return self._prepare(*self._keep_edges(source, k, rng))
+            return self._prepare(base, *self._keep_edges(source, k, rng))
         number = self._draw_sample(source, rng)
         if (source, k, number) not in self._samples:
-            self._samples[source, k, number] = self._prepare(*self._sampled_edges(source, k, number))
+            self._samples[source, k, number] = self._prepare(base, *self._sampled_edges(source, k, number))
         return self._samples[source, k, number]
 
     def _keep_edges(self, source: str, k: int, rng: Generator) -> tuple[IntArray, FloatArray | None]:
@@ -206,6 +218,16 @@ class Sources:
             edges = np.unique(np.concatenate([edges, edges[::-1]], axis=1), axis=1)
         return edges, None
 
-    def _prepare(self, index: IntArray, weight: FloatArray | None) -> Edges:
-        num_nodes = self._graph.num_nodes
-        return self.model.encoder.prepare_edges(index, weight, num_nodes=num_nodes, device=self.model.device)
+    def _prepare(self, base: str, index: IntArray, weight: FloatArray | None) -> Edges:
+        encoder, device = self.model.encoder, self.model.device
+        if self._processes is None:
+            return encoder.prepare_edges(index, weight, num_nodes=self.num_nodes, device=device)
+        halo = self._halo(base, self._processes)
+        return encoder.prepare_neighbors(halo.in_neighbors(index, weight), device, halo)
+
+    def _halo(self, base: str, processes: Processes) -> Halo:
+        """Return the halo of a graph, or of a view with the most neighbors: those of fewer are among them."""
+        if base not in self._halos:
+            index, _ = self._edge_index(base, self._k_values(base)[-1])
+            self._halos[base] = Halo(processes, index, self.num_nodes)
+        return self._halos[base]

@@ -16,6 +16,8 @@ from torch.optim import Adam
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.memory import keep_freed_memory
+from graphprox.distributed.collectives import all_reduce_sum
+from graphprox.distributed.processes import Processes
 from graphprox.errors import ParameterError, TrainingError
 from graphprox.ftgcl.checkpoint import START_AGAIN, Checkpoint, Checkpoints
 from graphprox.ftgcl.interruption import Interrupted, StopSignal, catch_stop_signals
@@ -69,6 +71,8 @@ class Trainer:
         Rankings of the views that the recipe needs.
     recipe : Recipe
     device : torch.device
+    processes : Processes, optional
+        The processes among which the nodes are divided; each has the same model.
 
     Attributes
     ----------
@@ -77,11 +81,20 @@ class Trainer:
         Loss of each epoch so far.
     """
 
-    def __init__(self, graph: Graph, rankings: Mapping[str, Ranking], recipe: Recipe, *, device: torch.device) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        rankings: Mapping[str, Ranking],
+        recipe: Recipe,
+        *,
+        device: torch.device,
+        processes: Processes | None = None,
+    ) -> None:
         weighted = graph.edge_weight is not None
         self.recipe = recipe
         self.model = Model(recipe, num_features=graph.num_features, weighted=weighted).to(device)
-        self.sources = Sources(graph, rankings, self.model)
+        self.sources = Sources(graph, rankings, self.model, processes)
+        self.processes = processes
         self.optimizer = Adam(
             self.model.parameters(),
             lr=recipe.optimizer.learning_rate,
@@ -122,6 +135,8 @@ class Trainer:
         value = float(loss.detach())
         if math.isfinite(value):
             loss.backward()  # type: ignore[no-untyped-call]
+            if self.processes is not None:
+                self.processes.sum_gradients(self.model.parameters())
         return value
 
     def _pairs(self, number: int) -> tuple[tuple[str, str], ...]:
@@ -138,8 +153,14 @@ class Trainer:
                 encoded[source] = sources.encode(source, position, shared, rng)
             return encoded[source]
 
-        losses = [self.objective(encode(a), encode(b), self.recipe.objective) for a, b in pairs]
+        losses = [self._contrast(encode(a), encode(b)) for a, b in pairs]
         return torch.stack(losses).sum()
+
+    def _contrast(self, a: Tensor, b: Tensor) -> Tensor:
+        if self.processes is None or self.objective.sums is None:
+            return self.objective(a, b, self.recipe.objective)
+        sums = all_reduce_sum(self.processes, self.objective.sums.statistics(a, b))
+        return self.objective.loss_of(sums, self.recipe.objective)
 
     def _describe_divergence(self, number: int, pairs: tuple[tuple[str, str], ...], value: float) -> str:
         contrasted = " and ".join(f"{a} against {b}" for a, b in pairs)

@@ -48,7 +48,14 @@ class FeatureMatrix:
     values: Tensor | None
 
     @classmethod
-    def of(cls, x: Features, *, normalize: str = "none", device: torch.device | str = "cpu") -> FeatureMatrix:
+    def of(
+        cls,
+        x: Features,
+        *,
+        normalize: str = "none",
+        device: torch.device | str = "cpu",
+        sparse: bool | None = None,
+    ) -> FeatureMatrix:
         """Create a feature matrix from an array.
 
         Parameters
@@ -58,6 +65,8 @@ class FeatureMatrix:
         normalize : {"none", "rows"}, default="none"
             "rows" divides each row by the sum of its absolute values.
         device : device or str, default="cpu"
+        sparse : bool, optional
+            Whether the result is sparse; by default, if that multiplies faster.
 
         Returns
         -------
@@ -66,9 +75,8 @@ class FeatureMatrix:
         if normalize not in NORMALIZATIONS:
             raise ParameterError(f"normalize must be one of {', '.join(NORMALIZATIONS)}; got {normalize!r}")
         scaled = normalize_rows(x, absolute_row_sums(x)) if normalize == "rows" else x
-        num_nonzero = scaled.nnz if isinstance(scaled, sp.csr_array) else np.count_nonzero(scaled)
         shape = (int(x.shape[0]), int(x.shape[1]))
-        if num_nonzero < MAX_SPARSE_DENSITY * shape[0] * shape[1]:
+        if is_sparse(x) if sparse is None else sparse:
             matrix = sp.csr_array(scaled)
             return cls(shape, None, SparsePattern.of(matrix, device), torch.tensor(matrix.data, device=device))
         full = scaled.toarray() if isinstance(scaled, sp.csr_array) else scaled
@@ -97,6 +105,12 @@ class FeatureMatrix:
             return cast("Tensor", self.dense)
         places = self.pattern.rows.long(), self.pattern.columns.long()
         return self.values.new_zeros(self.shape).index_put_(places, self.values, accumulate=True)
+
+
+def is_sparse(x: Features) -> bool:
+    """Return whether features have so few non-zero entries that a sparse product is faster."""
+    num_nonzero = x.nnz if isinstance(x, sp.csr_array) else np.count_nonzero(x)
+    return bool(num_nonzero < MAX_SPARSE_DENSITY * x.shape[0] * x.shape[1])
 
 
 def normalize_rows(x: Features, sums: NDArray[np.float64]) -> Features:

@@ -123,9 +123,10 @@ def estimate_costs(
     product = (
         dense_product if features.pattern is None else 2 * features.pattern.num_entries * channels * SPARSE_OPERATION
     )
+    # Costs of parts add up, so that all parts decide alike.
     return PropagationCosts(
-        propagated=PASSES * dense_product + hops * hop * num_features / uses,  # computed without a gradient
-        projected=PASSES * (product / sharing + hops * hop * channels),
+        propagated=edges.part.total(PASSES * dense_product + hops * hop * num_features / uses),  # without a gradient
+        projected=edges.part.total(PASSES * (product / sharing + hops * hop * channels)),
     )
 
 
@@ -193,6 +194,6 @@ def propagate_features(features: FeatureMatrix, edges: Edges, coefficients: Sequ
     >>> propagated.features.dense.tolist(), propagated.ones.tolist()
     ([[2.0], [4.0]], [[1.0], [1.0]])
     """
-    ones = torch.ones(features.shape[0], 1, device=edges.values.device)
-    dense = diffuse(edges, features.to_dense(), coefficients)
-    return PropagatedFeatures(FeatureMatrix(features.shape, dense, None, None), diffuse(edges, ones, coefficients))
+    x = features.to_dense()
+    dense, ones = (diffuse(edges, each, coefficients) for each in (x, x.new_ones(len(x), 1)))
+    return PropagatedFeatures(FeatureMatrix(features.shape, dense, None, None), ones)

@@ -25,6 +25,7 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.numba_helpers import Int32Array, njit_fast, run_in_parallel
 from graphprox.errors import ParameterError
 from graphprox.nn.convolution import Edges
+from graphprox.nn.sparse import spmm
 
 
 def pagerank_coefficients(alpha: float, hops: int) -> tuple[float, ...]:
@@ -113,6 +114,8 @@ def diffuse(edges: Edges, h: Tensor, coefficients: Sequence[float]) -> Tensor:
     """
     if not coefficients:
         raise ParameterError("coefficients must contain at least one number; got none")
+    if not edges.part.is_whole:
+        return _diffuse_part(edges, h, coefficients)
     result: Tensor = _Diffusion.apply(edges, h, tuple(coefficients))  # type: ignore[no-untyped-call]
     return result
 
@@ -140,6 +143,15 @@ def diffuse_array(matrix: sp.csr_array, h: FloatArray, coefficients: Sequence[fl
     """
     values = matrix.data.astype(h.dtype, copy=False)
     return _evaluate_rows(matrix.indptr, matrix.indices, values, h, tuple(coefficients))
+
+
+def _diffuse_part(edges: Edges, h: Tensor, coefficients: Sequence[float]) -> Tensor:
+    """Evaluate the polynomial on the rows of a part, which are completed before each hop."""
+    *others, last = coefficients
+    z = last * h
+    for coefficient in reversed(others):
+        z = spmm(edges.pattern, edges.values, edges.complete(z)).add(h, alpha=coefficient)
+    return z
 
 
 class _Diffusion(Function):

@@ -8,13 +8,13 @@ import scipy.sparse as sp
 import torch
 from torch import Generator, Tensor
 
-from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox._utils.options_model import PositiveFloat, PositiveInt, Probability
-from graphprox.nn.convolution import Convolution, Edges, in_neighbor_matrix
+from graphprox.nn.convolution import Convolution, Edges
 from graphprox.nn.encoders.base import ConvolutionEncoder, EncoderOptions, register_encoder
 from graphprox.nn.encoders.gcn import GCNConv
 from graphprox.nn.encoders.mlp import LinearConv, encode_rows
 from graphprox.nn.features import FeatureMatrix
+from graphprox.nn.part import WHOLE, Part
 from graphprox.nn.propagated_features import PropagatedFeatures, estimate_costs, propagate_features
 from graphprox.nn.propagation import diffuse, heat_coefficients, pagerank_coefficients
 
@@ -72,6 +72,7 @@ class DiffusionEncoder(ConvolutionEncoder):
 
     Options = DiffusionOptions
     convolution: ClassVar[type[Convolution]] = LinearConv
+    completes_rows = True
 
     def __init__(
         self, in_channels: int, options: DiffusionOptions, *, weighted: bool = False, generator: Generator
@@ -79,16 +80,11 @@ class DiffusionEncoder(ConvolutionEncoder):
         super().__init__(in_channels, options, weighted=weighted, generator=generator)
         self.coefficients = options.coefficients()
 
-    def prepare_edges(
-        self,
-        edge_index: IntArray,
-        edge_weight: FloatArray | None,
-        *,
-        num_nodes: int,
-        device: torch.device | str = "cpu",
+    def prepare_neighbors(
+        self, neighbors: sp.csr_array, device: torch.device | str = "cpu", part: Part = WHOLE
     ) -> Edges:
-        """Prepare edges as GCN normalizes them; see :meth:`Encoder.prepare_edges`."""
-        return GCNConv.prepare_edges(in_neighbor_matrix(edge_index, edge_weight, num_nodes), device)
+        """Prepare edges as GCN normalizes them; see :meth:`Encoder.prepare_neighbors`."""
+        return GCNConv.prepare_edges(neighbors, device, part)
 
     def propagation_matrix(self, neighbors: sp.csr_array) -> sp.csr_array:
         """Return the matrix of GCN; see :meth:`Encoder.propagation_matrix`."""

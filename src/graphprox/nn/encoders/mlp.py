@@ -37,6 +37,7 @@ class MLPEncoder(ConvolutionEncoder):
 
     Options = MLPOptions
     convolution: ClassVar[type[Convolution]] = LinearConv
+    completes_rows = True  # it needs no others
 
     @classmethod
     def feature_diffusion(cls, options: EncoderOptions) -> tuple[float, ...]:  # noqa: ARG003
