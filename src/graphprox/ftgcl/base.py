@@ -24,6 +24,7 @@ from graphprox._utils.toml import leaves, to_plain
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.forecast import Costs
 from graphprox.ftgcl.checkpoint import remove_checkpoints
+from graphprox.ftgcl.chunked_trainer import choose_batches
 from graphprox.ftgcl.fit import fit_recipe, rank_views
 from graphprox.ftgcl.model import Model, select_device
 from graphprox.ftgcl.model_folder import (
@@ -340,6 +341,11 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
 
         return training_costs(graph, self.recipe())
 
+    def _stores_vectors(self, graph: Graph) -> bool:
+        from graphprox.ftgcl.training_costs import choose_chunk_size
+
+        return choose_chunk_size(graph, self.recipe()) is not None
+
     def embed_after(self, graph: GraphLike, epochs: Iterable[int]) -> Iterator[tuple[list[float], FloatArray]]:
         """Train once, and yield the embedding after each of several numbers of epochs.
 
@@ -368,10 +374,13 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
         unlabeled = clone(self)._check_graph(graph, fitting=True).without_labels()
         recipe = method.recipe().merged({"random_state": check_seed(self.random_state)})
         rankings = rank_views(unlabeled, recipe, cache=self.cache)
-        yield from train_with_snapshots(unlabeled, rankings, recipe, epochs, device=select_device(self.device))
+        device = select_device(self.device)
+        with choose_batches(unlabeled, recipe) as batches:
+            yield from train_with_snapshots(unlabeled, rankings, recipe, epochs, device=device, batches=batches)
 
     def _transform(self, graph: Graph) -> FloatArray:
-        return self.model_.embed(graph)
+        with choose_batches(graph, self.model_.recipe) as batches:
+            return batches.embed(self.model_, graph)
 
     def _check_graph(self, graph: GraphLike, *, fitting: bool) -> Graph:
         buckets = None if fitting else self._origin.degree_buckets

@@ -12,6 +12,7 @@ import numpy as np
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
+from graphprox.ftgcl.chunked_trainer import choose_batches
 from graphprox.ftgcl.model import Model, select_device
 from graphprox.ftgcl.model_folder import MetricsFile, Origin, save_model
 from graphprox.ftgcl.recipe import Recipe
@@ -95,7 +96,7 @@ def fit_recipe(
     graph = graph.without_labels()
     selected = select_device(device)
     claim = nullcontext() if folder is None else claim_model_folder(folder, FAMILY, overwrite=overwrite, resume=resume)
-    with claim:
+    with claim, choose_batches(graph, recipe, folder) as batches:
         # An untrained encoder uses no view.
         rankings = rank_views(graph, recipe, cache=cache, progress=progress) if recipe.epochs else {}
         all_callbacks = list(callbacks)
@@ -112,8 +113,9 @@ def fit_recipe(
             checkpoint_every=checkpoint_every,
             resume=resume,
             callbacks=all_callbacks,
+            batches=batches,
         )
-        vectors = warn_if_collapsed(model.embed(graph))
+        vectors = warn_if_collapsed(batches.embed(model, graph))
         if folder is not None:
             MetricsFile(folder / METRICS, after=len(losses))  # an earlier run may have had more epochs
             save_model(folder, model, Origin.of(graph), preprocessor=preprocessor, overwrite=True)

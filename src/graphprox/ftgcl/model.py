@@ -54,13 +54,17 @@ class Model(nn.Module):
         """The device of the weights."""
         return next(self.parameters()).device
 
-    def feature_matrix(self, graph: Graph, rows: slice | None = None) -> FeatureMatrix:
-        """Return the features of a graph, or of some of its nodes, as the encoder reads them."""
+    def check_features(self, graph: Graph) -> None:
+        """Raise unless a graph has as many features as the model was trained on."""
         if graph.num_features != self.num_features:
             raise ParameterError(
                 f"a graph must have the {self.num_features:,} features that the model was trained on; "
                 f"got {graph.num_features:,}"
             )
+
+    def feature_matrix(self, graph: Graph, rows: slice | None = None) -> FeatureMatrix:
+        """Return the features of a graph, or of some of its nodes, as the encoder reads them."""
+        self.check_features(graph)
         x = graph.x if rows is None else graph.x[rows]
         # Parts of a graph are sparse if the whole is, so that all are computed alike.
         return FeatureMatrix.of(x, normalize=self.recipe.normalize, device=self.device, sparse=is_sparse(graph.x))

@@ -120,18 +120,24 @@ class Trainer:
         number = len(self.losses)
         rng = np.random.default_rng([self.recipe.random_state, EPOCH_STREAM, number])
         pairs, position = self._pairs(number), rng.random()
-        loss = self._loss(pairs, position, rng)
-        value = float(loss.detach())
+        self.optimizer.zero_grad()
+        value = self._compute_gradient(pairs, position, rng)
         if not math.isfinite(value):
             raise TrainingError(self._describe_divergence(number + 1, pairs, value))
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        if self.processes is not None:
-            self.processes.sum_gradients(self.model.parameters())
         self.optimizer.step()
         self.losses.append(value)
         k = {view: self.sources.k_of(view, position) for view in _views(pairs)}
         return EpochLog(number + 1, pairs, k, value, time.perf_counter() - start)
+
+    def _compute_gradient(self, pairs: tuple[tuple[str, str], ...], position: float, rng: np.random.Generator) -> float:
+        """Compute the gradient of the weights, and return the loss."""
+        loss = self._loss(pairs, position, rng)
+        value = float(loss.detach())
+        if math.isfinite(value):
+            loss.backward()  # type: ignore[no-untyped-call]
+            if self.processes is not None:
+                self.processes.sum_gradients(self.model.parameters())
+        return value
 
     def _pairs(self, number: int) -> tuple[tuple[str, str], ...]:
         pairs = self.recipe.pairs
@@ -192,6 +198,23 @@ def _views(pairs: tuple[tuple[str, str], ...]) -> list[str]:
     return [base for base in dict.fromkeys(bases) if base != GRAPH]
 
 
+class FullBatch:
+    """How nodes are encoded: all together, in training and when the graph is embedded."""
+
+    def make_trainer(
+        self, graph: Graph, rankings: Mapping[str, Ranking], recipe: Recipe, *, device: torch.device
+    ) -> Trainer:
+        """Return the trainer of a graph without labels."""
+        return Trainer(graph, rankings, recipe, device=device)
+
+    def embed(self, model: Model, graph: Graph) -> FloatArray:
+        """Return the vectors of a graph, of shape (num_nodes, n_components)."""
+        return model.embed(graph)
+
+
+FULL_BATCH = FullBatch()
+
+
 # -- the loop -------------------------------------------------------------------------------------------------------
 
 
@@ -205,6 +228,7 @@ def train(
     checkpoint_every: int = 20,
     resume: bool = False,
     callbacks: Iterable[Callback] = (),
+    batches: FullBatch = FULL_BATCH,
 ) -> tuple[Model, list[float]]:
     """Train a model; labels are ignored.
 
@@ -224,6 +248,8 @@ def train(
         Whether to continue from the newest checkpoint; the result is bit-identical to an uninterrupted run.
     callbacks : iterable of callable
         Called with an `EpochLog` after each epoch.
+    batches : FullBatch
+        Whether nodes are encoded all together or in chunks.
 
     Returns
     -------
@@ -233,7 +259,7 @@ def train(
     """
     _check_checkpointing(checkpoints, every=checkpoint_every, resume=resume)
     graph = graph.without_labels()
-    trainer = Trainer(graph, rankings, recipe, device=device or torch.device("cpu"))
+    trainer = batches.make_trainer(graph, rankings, recipe, device=device or torch.device("cpu"))
     saved = None if checkpoints is None else Checkpoints(checkpoints, recipe, graph_checksum(graph))
     if saved is not None:
         _restore(trainer, saved, resume=resume)
@@ -261,6 +287,7 @@ def train_with_snapshots(
     epochs: Iterable[int],
     *,
     device: torch.device | None = None,
+    batches: FullBatch = FULL_BATCH,
 ) -> Iterator[tuple[list[float], FloatArray]]:
     """Train once, and yield the losses so far and the vectors after each given number of epochs.
 
@@ -272,18 +299,20 @@ def train_with_snapshots(
     epochs : iterable of int
         Numbers of epochs after which to yield, in any order.
     device : torch.device, optional
+    batches : FullBatch
 
     Yields
     ------
     losses : list of float
     vectors : ndarray of shape (num_nodes, n_components)
     """
-    trainer = Trainer(graph.without_labels(), rankings, recipe, device=device or torch.device("cpu"))
+    graph = graph.without_labels()
+    trainer = batches.make_trainer(graph, rankings, recipe, device=device or torch.device("cpu"))
     for number in sorted(epochs):
         with keep_freed_memory():
             while len(trainer.losses) < number:
                 trainer.step()
-        yield list(trainer.losses), trainer.model.embed(graph)
+        yield list(trainer.losses), batches.embed(trainer.model, graph)
 
 
 def _check_checkpointing(checkpoints: Path | None, *, every: int, resume: bool) -> None:

@@ -166,6 +166,45 @@ class Encoder(nn.Module, ABC):
         """
         return Edges.of(neighbors, device, part)
 
+    def propagation_matrix(self, neighbors: sp.csr_array) -> sp.csr_array:
+        """Return the matrix of which :meth:`prepare_edges` prepares the entries.
+
+        Parameters
+        ----------
+        neighbors : csr_array of shape (num_nodes, num_nodes)
+            In-neighbors of each node.
+
+        Returns
+        -------
+        csr_array of shape (num_nodes, num_nodes)
+            By default the neighbors as they are.
+        """
+        return neighbors
+
+    @classmethod
+    def feature_diffusion(cls, options: EncoderOptions) -> tuple[float, ...] | None:  # noqa: ARG003
+        """Return the coefficients of a diffusion of the features, if no other part of the encoder needs edges.
+
+        A row of the embedding then follows from the same row of the diffused features by :meth:`encode_propagated`, so
+        that any rows can be encoded without the others.
+
+        Parameters
+        ----------
+        options : EncoderOptions
+
+        Returns
+        -------
+        tuple of float or None
+            ``(1.0,)`` for an encoder without edges; None, the default, for one whose layers alternate with propagation.
+
+        Examples
+        --------
+        >>> mlp, gcn = ENCODERS["mlp"], ENCODERS["gcn"]
+        >>> mlp.feature_diffusion(mlp.Options()), gcn.feature_diffusion(gcn.Options())
+        ((1.0,), None)
+        """
+        return None
+
     @abstractmethod
     def project(self, features: FeatureMatrix, kept: Tensor | None = None) -> Tensor:
         """Return the part of the computation that does not depend on edges.
@@ -231,7 +270,7 @@ class Encoder(nn.Module, ABC):
         Parameters
         ----------
         propagated : PropagatedFeatures
-            Output of :meth:`propagate_features`.
+            Output of :meth:`propagate_features`, or some of its rows.
         kept : Tensor of shape (in_channels,), optional
             1 for features to use and 0 for features to mask; by default all are used.
 
@@ -355,6 +394,10 @@ class ConvolutionEncoder(Encoder):
     ) -> Edges:
         """Prepare edges for the convolution; see :meth:`Encoder.prepare_neighbors`."""
         return self._first.prepare_edges(neighbors, device, part)
+
+    def propagation_matrix(self, neighbors: sp.csr_array) -> sp.csr_array:
+        """Return the matrix along which the convolution propagates; see :meth:`Encoder.propagation_matrix`."""
+        return self._first.propagation_matrix(neighbors)
 
     def project(self, features: FeatureMatrix, kept: Tensor | None = None) -> Tensor:
         """Return the projection of the first layer; see :meth:`Encoder.project`."""
