@@ -87,7 +87,13 @@ class Processes(Team):
 
     def any(self, flag: bool) -> bool:
         """Return whether a flag is set in any process."""
-        return bool(self.sum_(torch.tensor([int(flag)]))[0])
+        return bool(self.any_number(int(flag)))
+
+    def any_number(self, number: int) -> int:
+        """Return the number of the first process in which it is not 0, or 0."""
+        numbers = torch.zeros(self.size, dtype=torch.int64)
+        numbers[self.rank] = number
+        return next((each for each in self.sum_(numbers).tolist() if each), 0)
 
     # -- copies -------------------------------------------------------------------------------------------------------
 

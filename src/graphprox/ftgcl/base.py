@@ -20,6 +20,7 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.defaults import AUTO
 from graphprox._utils.progress import Progress
 from graphprox._utils.random import check_seed
+from graphprox._utils.team import current_team
 from graphprox._utils.toml import leaves, to_plain
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.forecast import Costs
@@ -333,7 +334,8 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
         self.model_, self.recipe_, self.rankings_ = result.model, result.model.recipe, result.rankings
         self.loss_curve_ = np.array(result.losses, np.float64)
         self._origin = Origin.of(graph)
-        self._logs = logs if folder is None else read_metrics(folder / METRICS)  # also epochs before a resumption
+        # Metrics also contain epochs before a resumption. One of several processes has written them.
+        self._logs = logs if folder is None or current_team().rank else read_metrics(folder / METRICS)
         return result.vectors
 
     def _costs(self, graph: Graph) -> Costs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +12,13 @@ import numpy as np
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
+from graphprox.distributed.processes import Processes, current_processes
 from graphprox.ftgcl.chunked_trainer import choose_batches
+from graphprox.ftgcl.divided import Divided, check_division
 from graphprox.ftgcl.model import Model, select_device
 from graphprox.ftgcl.model_folder import MetricsFile, Origin, save_model
 from graphprox.ftgcl.recipe import Recipe
-from graphprox.ftgcl.trainer import Callback, EpochLog, train
+from graphprox.ftgcl.trainer import Callback, EpochLog, FullBatch, train
 from graphprox.graph.graph import Graph
 from graphprox.io.storage.model_claims import claim_model_folder
 from graphprox.io.storage.model_files import CHECKPOINTS, FAMILY, METRICS
@@ -95,15 +97,17 @@ def fit_recipe(
     """
     graph = graph.without_labels()
     selected = select_device(device)
-    claim = nullcontext() if folder is None else claim_model_folder(folder, FAMILY, overwrite=overwrite, resume=resume)
-    with claim, choose_batches(graph, recipe, folder) as batches:
+    processes = current_processes()
+    writes = folder if processes is None or processes.is_first else None  # one process writes
+    claim = nullcontext() if writes is None else claim_model_folder(writes, FAMILY, overwrite=overwrite, resume=resume)
+    with claim, _choose_batches(graph, recipe, folder, processes) as batches:
         # An untrained encoder uses no view.
         rankings = rank_views(graph, recipe, cache=cache, progress=progress) if recipe.epochs else {}
         all_callbacks = list(callbacks)
         if progress is not None:
             all_callbacks.append(_report_to(progress, recipe.epochs))
-        if folder is not None:
-            all_callbacks.append(_MetricsWriter(folder / METRICS))
+        if writes is not None:
+            all_callbacks.append(_MetricsWriter(writes / METRICS))
         model, losses = train(
             graph,
             rankings,
@@ -116,10 +120,19 @@ def fit_recipe(
             batches=batches,
         )
         vectors = warn_if_collapsed(batches.embed(model, graph))
-        if folder is not None:
-            MetricsFile(folder / METRICS, after=len(losses))  # an earlier run may have had more epochs
-            save_model(folder, model, Origin.of(graph), preprocessor=preprocessor, overwrite=True)
+        if writes is not None:
+            MetricsFile(writes / METRICS, after=len(losses))  # an earlier run may have had more epochs
+            save_model(writes, model, Origin.of(graph), preprocessor=preprocessor, overwrite=True)
     return FitResult(model, vectors, rankings, np.array(losses))
+
+
+def _choose_batches(
+    graph: Graph, recipe: Recipe, folder: Path | None, processes: Processes | None
+) -> AbstractContextManager[FullBatch]:
+    if processes is None:
+        return choose_batches(graph, recipe, folder)
+    check_division(processes, graph, recipe)
+    return nullcontext(Divided(processes))
 
 
 def rank_views(

@@ -107,6 +107,12 @@ class Sources:
         encoded: Tensor = self.model.head(embedded)
         return encoded
 
+    def embed_graph(self) -> Tensor:
+        """Return the output of the encoder for the graph: rows of this process, if there are several."""
+        encoder = self.model.encoder
+        embedded: Tensor = encoder(encoder.project(self.features), self._edges(GRAPH, 0))
+        return embedded
+
     def share_projection(self, pairs: tuple[tuple[str, str], ...], position: float) -> bool:
         """Return whether any source of these pairs uses the projection of all features."""
         return any(self._uses_projection(source, position) for pair in pairs for source in pair)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +33,7 @@ from graphprox.io.storage.files import make_writable_folder
 from graphprox.nn.objectives.base import OBJECTIVES
 from graphprox.views.ranking import Ranking
 
+MOMENTS = ("step", "exp_avg", "exp_avg_sq")  # of Adam, for each parameter
 EPOCH_STREAM = 1  # epoch n is seeded by (random_state, this, n), so that every epoch can be reproduced on its own
 
 
@@ -186,11 +189,26 @@ class Trainer:
         weights = {name.removeprefix("model."): tensor for name, tensor in checkpoint.tensors.items()}
         self.model.load_state_dict({name: weights[name] for name in self.model.state_dict()})
         for name, parameter in self.model.named_parameters():
-            for key in ("step", "exp_avg", "exp_avg_sq"):
+            for key in MOMENTS:
                 if f"{key}.{name}" in checkpoint.tensors:
                     moment = checkpoint.tensors[f"{key}.{name}"]
                     self.optimizer.state[parameter][key] = moment.to(parameter.device)
         self.losses = list(checkpoint.losses)
+
+    def copy_state(self, processes: Processes) -> None:
+        """Continue from the state of the first process."""
+        named, state = dict(self.model.named_parameters()), self.optimizer.state
+        own = {"losses": self.losses, "moments": [name for name, each in named.items() if state[each]]}
+        first = json.loads(processes.broadcast_text(json.dumps(own)) or "")
+        self.losses = first["losses"]
+        for name in first["moments"]:
+            parameter = named[name]
+            for key in MOMENTS:
+                state[parameter].setdefault(
+                    key, torch.zeros(()) if key == "step" else torch.zeros_like(parameter, requires_grad=False)
+                )
+        moments = (state[named[name]][key] for name in first["moments"] for key in MOMENTS)
+        processes.broadcast(chain(self.model.state_dict().values(), moments))
 
 
 def _views(pairs: tuple[tuple[str, str], ...]) -> list[str]:
@@ -261,8 +279,12 @@ def train(
     graph = graph.without_labels()
     trainer = batches.make_trainer(graph, rankings, recipe, device=device or torch.device("cpu"))
     saved = None if checkpoints is None else Checkpoints(checkpoints, recipe, graph_checksum(graph))
-    if saved is not None:
+    processes = trainer.processes
+    is_first = processes is None or processes.is_first
+    if saved is not None and is_first:
         _restore(trainer, saved, resume=resume)
+    if processes is not None:
+        trainer.copy_state(processes)
     callbacks = list(callbacks)
     with keep_freed_memory(), _stop_signals(saved) as signal:
         while len(trainer.losses) < recipe.epochs:
@@ -270,12 +292,14 @@ def train(
             for callback in callbacks:
                 callback(log)
             is_last = log.epoch == recipe.epochs
-            if saved is not None and (is_last or log.epoch % checkpoint_every == 0 or signal.number):
-                saved.save(trainer.state())
-                if signal.number and not is_last:  # only after the epoch is saved: a signal may arrive at any time
+            if saved is not None and (is_last or log.epoch % checkpoint_every == 0 or _stopped(signal, processes)):
+                if is_first:
+                    saved.save(trainer.state())
+                # Only after the epoch is saved: a signal may arrive at any time.
+                if not is_last and (number := _stopped(signal, processes)):
                     raise Interrupted(
                         f"stopped after epoch {log.epoch} of {recipe.epochs}: set resume=True to continue from there",
-                        code=128 + signal.number,
+                        code=128 + number,
                     )
     return trainer.model, trainer.losses
 
@@ -341,3 +365,8 @@ def _restore(trainer: Trainer, saved: Checkpoints, *, resume: bool) -> None:
 def _stop_signals(saved: Checkpoints | None) -> AbstractContextManager[StopSignal]:
     """Wait for the end of an epoch only if it can be saved."""
     return nullcontext(StopSignal()) if saved is None else catch_stop_signals()
+
+
+def _stopped(signal: StopSignal, processes: Processes | None) -> int:
+    """Return the signal that this process has received, or any of several, which stop after the same epoch; or 0."""
+    return (signal.number or 0) if processes is None else processes.any_number(signal.number or 0)
