@@ -21,6 +21,7 @@ from .errors import InsufficientMemoryError as InsufficientMemoryError
 from .errors import LowRecallWarning as LowRecallWarning
 from .errors import NotInductiveError as NotInductiveError
 from .errors import ParameterError as ParameterError
+from .errors import ProcessError as ProcessError
 from .errors import ReadError as ReadError
 from .errors import StructuralFeaturesWarning as StructuralFeaturesWarning
 from .errors import TrainingError as TrainingError

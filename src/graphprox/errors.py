@@ -8,7 +8,8 @@
     ├── DatasetError               a data set is unknown or not available
     ├── NotInductiveError          a method cannot transform another graph (also an AttributeError)
     ├── InsufficientMemoryError    the work would need more memory than is available
-    └── TrainingError              training diverged
+    ├── TrainingError              training diverged
+    └── ProcessError               one of several processes has ended, or does not answer
 
     GraphproxWarning               the computation continues, but not exactly as requested
     ├── StructuralFeaturesWarning  the graph has no features and gets structural ones
@@ -64,6 +65,12 @@ class InsufficientMemoryError(GraphproxError):
 
 class TrainingError(GraphproxError):
     """Training diverged."""
+
+
+class ProcessError(GraphproxError):
+    """One of several processes has ended, or does not answer."""
+
+    exit_code = 1  # the input need not be wrong: torchrun may start the processes again
 
 
 class GraphproxWarning(UserWarning):

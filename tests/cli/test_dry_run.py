@@ -9,6 +9,7 @@ import pytest
 import graphprox
 from graphprox.cli import dry_run
 from graphprox.forecast import Forecast
+from graphprox.ftgcl import presets
 from graphprox.methods.embedder import GraphEmbedder
 
 GRAPH = "synthetic:nodes=420"
@@ -78,6 +79,20 @@ def test_too_little_memory_is_refused_with_what_would_fit(embed, monkeypatch, tm
     assert err.endswith(", or start all the same with --ignore-memory\n")
     assert err.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_preset_for_large_graphs_is_proposed_if_no_size_fits(embed, monkeypatch):
+    def make_forecast(costs, **_):
+        return Forecast(1.0, 3_000_000_000 if "propagation" in costs.memory else 9_000_000_000)
+
+    settings = {**presets.load_presets("large")["large"], "chunk_size": 100}
+    monkeypatch.setattr(graphprox.FTGCL, "presets", {"large": settings})
+    monkeypatch.setattr(dry_run, "available_memory", lambda: 5_000_000_000)
+    monkeypatch.setattr("graphprox.forecast.make_forecast", make_forecast)
+    monkeypatch.setattr("graphprox.methods.embedder.make_forecast", make_forecast)
+    code, _, err = embed("--method", "ft-gcl", "--preset", "default", "--dry-run")
+    assert code == 2
+    assert "are available: use --preset large, which needs about 3.0 GB, or start all the same" in err
 
 
 def test_too_little_memory_for_any_size_names_another_way(embed, monkeypatch):

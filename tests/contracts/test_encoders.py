@@ -9,7 +9,11 @@ import torch
 from contracts.graphs import ODD_GRAPHS, permute
 from graphprox import Graph, Recipe, synthetic
 from graphprox.ftgcl.model import Model
+from graphprox.nn.convolution import in_neighbor_matrix
 from graphprox.nn.encoders.base import ENCODERS
+from graphprox.nn.features import FeatureMatrix
+from graphprox.nn.propagated_features import PropagatedFeatures, propagate_columns
+from graphprox.nn.propagation import diffuse_array
 
 
 def synthetic_graph():
@@ -83,3 +87,37 @@ def test_recipe_with_the_encoder_is_the_same_in_toml(encoder):
     recipe = Recipe(encoder={"name": encoder})
     assert recipe.encoder.name == encoder
     assert Recipe.from_toml(recipe.to_toml()) == recipe
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"num_layers": 1, "activation": "none"},
+        {"num_layers": 3, "activation": "none", "jumping": "concat"},
+        {"num_layers": 2, "activation": "none", "residual": True, "hidden_channels": 5},
+        {"num_layers": 2, "activation": "none", "jumping": "max"},
+    ],
+)
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_encoder_that_works_on_rows_of_diffused_features_gives_the_same_embedding(encoder, options):
+    graph = weighted_graph()
+    encoded = model(graph, encoder, **options)
+    coefficients = encoded.encoder.feature_diffusion(encoded.encoder.options)
+    if coefficients is None:
+        return
+    with torch.no_grad():
+        for weight in encoded.parameters():  # biases are initially zero
+            weight += 0.1 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(1))
+    neighbors = in_neighbor_matrix(graph.edge_index, graph.edge_weight, graph.num_nodes)
+    matrix = encoded.encoder.propagation_matrix(neighbors)
+    (table,) = propagate_columns(
+        graph.x, lambda columns: diffuse_array(matrix, columns, coefficients), normalize="rows", width=100
+    )
+    expected = encoded.embed(graph)
+    for rows in (slice(0, 50), slice(50, 51), slice(51, graph.num_nodes)):
+        part = torch.from_numpy(table[rows])
+        features = FeatureMatrix((len(part), graph.num_features), part[:, :-1], None, None)
+        with torch.no_grad():
+            found = encoded.encoder.encode_propagated(PropagatedFeatures(features, part[:, -1:]))
+        np.testing.assert_allclose(found.numpy(), expected[rows], rtol=1e-4, atol=1e-5)

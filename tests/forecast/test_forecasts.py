@@ -116,3 +116,28 @@ def test_coefficients_are_not_negative():
     for tables in load_coefficients().values():
         for table in tables.values():
             assert all(value >= 0 for value in table.values())
+
+
+def test_training_in_chunks_takes_less_memory_and_a_second_pass(graphs):
+    settings = {"encoder": "diffusion", "num_layers": 1, "activation": "none", "epochs": 100}
+    full = forecast(FTGCL(**settings), graphs[2])
+    chunked = forecast(FTGCL(**settings, overrides={"chunk_size": 1000}), graphs[2])
+    assert chunked.peak_memory < 0.6 * full.peak_memory
+    costs = [FTGCL(**settings, overrides=each).costs(graphs[2]).work for each in ({}, {"chunk_size": 1000})]
+    assert costs[1]["epoch_contrast"].amount == pytest.approx(4 / 3 * costs[0]["epoch_contrast"].amount)
+    assert "epoch_hops" not in costs[1]
+    assert "propagation" in costs[1]
+
+
+def test_memory_of_an_epoch_in_chunks_does_not_grow_with_the_graph(graphs):
+    method = FTGCL(encoder="diffusion", num_layers=1, activation="none", overrides={"chunk_size": 500})
+    rows = [method.costs(graph).memory["rows"] for graph in graphs]
+    assert rows[0] == rows[1] == rows[2]
+
+
+def test_training_that_would_not_fit_is_forecast_in_chunks(graphs, monkeypatch):
+    linear = FTGCL(encoder="diffusion", num_layers=1, activation="none")
+    full = linear.costs(graphs[2]).memory["rows"]
+    monkeypatch.setattr("graphprox.ftgcl.training_costs.available_memory", lambda: 2**28)
+    assert linear.costs(graphs[2]).memory["rows"] < full / 5
+    assert FTGCL().costs(graphs[2]).memory["rows"] >= full  # convolutions need all nodes

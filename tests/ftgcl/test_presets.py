@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from graphprox import CATALOG, FGCL, FTGCL, FTGCLNL, FTGRACE, GRACE, PEGCL, TGCL, FTGCLPlus
+from graphprox import CATALOG, FGCL, FTGCL, FTGCLNL, FTGRACE, GRACE, PEGCL, TGCL, FTGCLPlus, ParameterError
 from graphprox.ftgcl.base import ContrastiveEmbedder
 from graphprox.ftgcl.presets import load_presets
 from graphprox.methods import METHODS
@@ -35,7 +35,7 @@ def test_presets_change_neither_the_sources_nor_the_objective_of_a_method(kind, 
 @pytest.mark.parametrize("kind", FAMILY)
 def test_presets_are_those_of_data_sets(kind):
     names = {name.removesuffix("-paper").removesuffix("-convolution") for name in kind.preset_names()}
-    assert names <= {"default", "synthetic", *CATALOG}
+    assert names <= {"default", "synthetic", "large", *CATALOG}
 
 
 @pytest.mark.parametrize(
@@ -157,3 +157,17 @@ def test_presets_by_convolutions_have_the_epochs_of_the_method():
         recipe = TGCL.from_preset(f"{name}-convolution").recipe()
         assert recipe.epochs == 10
         assert recipe.encoder.name in ("gat", "gcn")
+
+
+@pytest.mark.parametrize("kind", FAMILY)
+def test_large_graphs_have_a_preset_if_their_nodes_can_be_encoded_in_chunks(kind):
+    assert ("large" in kind.preset_names()) == (kind in CHANNEL_METHODS)
+    if kind in CHANNEL_METHODS:
+        recipe = recipe_of(kind, "large")
+        assert recipe.chunk_size == 65_536
+        assert all(low == high for low, high in map(recipe.views.k_range, recipe.required_views))
+
+
+def test_preset_for_large_graphs_names_what_another_encoder_lacks():
+    with pytest.raises(ParameterError, match="chunk_size needs an encoder that works on the features of single nodes"):
+        FTGCL.from_preset("large", encoder="gat")

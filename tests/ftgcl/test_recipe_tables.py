@@ -217,3 +217,12 @@ def test_empty_range_of_k_is_rejected(fields, message):
 def test_options_of_an_unknown_view_are_rejected():
     with pytest.raises(ParameterError, match="view must be registered; got 'shape'"):
         ViewsOptions().options_of("shape")
+
+
+def test_samples_of_edges_need_edges_that_are_dropped():
+    with pytest.raises(ParameterError) as error:
+        Recipe(pairs=[["graph+light", "feature"]], augmentations={"light": {"mask_features": 0.1, "edge_samples": 4}})
+    assert str(error.value) == (
+        "augmentations.light.edge_samples needs augmentations.light.drop_edges above 0, or all samples are the same; "
+        "got drop_edges = 0 and edge_samples = 4: leave edge_samples out"
+    )

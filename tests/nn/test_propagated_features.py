@@ -11,7 +11,13 @@ from graphprox.nn.convolution import in_neighbor_matrix
 from graphprox.nn.encoders import ENCODERS
 from graphprox.nn.encoders.gcn import GCNConv
 from graphprox.nn.features import FeatureMatrix
-from graphprox.nn.propagated_features import HOP_OPERATION, SPARSE_OPERATION, estimate_costs, propagate_features
+from graphprox.nn.propagated_features import (
+    HOP_OPERATION,
+    SPARSE_OPERATION,
+    estimate_costs,
+    propagate_columns,
+    propagate_features,
+)
 
 NUM_NODES = 300
 KERNELS = {
@@ -88,6 +94,8 @@ def test_other_encoders_propagate_in_every_epoch(name):
     edges = make_edges(encoder, weighted=False, directed=False)
     features = make_features("dense")
     assert encoder.propagate_features(features, edges, uses=1000) is None
+    if cls.feature_diffusion(options) is not None:  # it works on rows of features, which need not be propagated
+        return
     with pytest.raises(NotImplementedError, match="in advance"):
         encoder.encode_propagated(propagate_features(features, edges, (1.0,)))
 
@@ -142,3 +150,24 @@ def test_more_uses_make_propagated_features_cheaper():
     features, ring = FeatureMatrix.of(np.ones((100, 64), np.float32)), make_ring(100)
     costs = [estimate_costs(features, ring, hops=10, channels=8, uses=uses).propagated for uses in (1, 5, 100)]
     assert costs == sorted(costs, reverse=True)
+
+
+# -- blocks of columns ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("normalize", ["rows", "none"])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("width", [1, 5, 32, 33, 100])
+def test_columns_in_blocks_are_those_of_the_whole_features(kind, normalize, width, monkeypatch):
+    monkeypatch.setattr("graphprox.nn.propagated_features.ROWS_PER_BLOCK", 17)
+    monkeypatch.setattr("graphprox.nn.features.ROWS_PER_BLOCK", 19)
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((50, 32)).astype(np.float32) * (rng.random((50, 32)) < 0.3)
+    x[3] = 0
+    given = sp.csr_array(x) if kind == "sparse" else x
+    blocks = list(propagate_columns(given, np.flipud, normalize=normalize, width=width))
+    assert [block.shape[1] for block in blocks] == [min(width, 33 - low) for low in range(0, 33, width)]
+    found = np.concatenate(blocks, axis=1)
+    expected = FeatureMatrix.of(given, normalize=normalize).to_dense().numpy()
+    np.testing.assert_array_equal(found[:, :-1], np.flipud(expected))
+    assert (found[:, -1] == 1).all()

@@ -12,7 +12,7 @@ from torch_geometric.nn import APPNP
 from graphprox import ParameterError
 from graphprox.nn.convolution import Edges, in_neighbor_matrix
 from graphprox.nn.encoders.gcn import GCNConv
-from graphprox.nn.propagation import diffuse, heat_coefficients, pagerank_coefficients
+from graphprox.nn.propagation import diffuse, diffuse_array, heat_coefficients, pagerank_coefficients
 
 
 def make_edges(num_nodes=40, num_edges=150, seed=0, weighted=True):
@@ -119,3 +119,14 @@ def test_input_is_not_modified_and_columns_may_be_strided():
 def test_invalid_arguments_are_rejected(call, message):
     with pytest.raises(ParameterError, match=message):
         call()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_diffusion_of_an_array_is_that_of_a_tensor(dtype):
+    rng = np.random.default_rng(0)
+    matrix = sp.random_array((30, 30), density=0.2, rng=rng, format="csr", dtype=np.float32)
+    h = rng.standard_normal((30, 7)).astype(dtype)
+    coefficients = pagerank_coefficients(0.2, 4)
+    found = diffuse_array(matrix, h, coefficients)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, diffuse(Edges.of(matrix), torch.tensor(h), coefficients).numpy())

@@ -63,7 +63,10 @@ def is_collapsed(vectors: FloatArray) -> bool:
     >>> is_collapsed(np.ones((2, 3))), is_collapsed(np.eye(2))
     (True, False)
     """
-    return len(vectors) > 1 and bool(np.ptp(vectors, axis=0).max() <= TOLERANCE * np.abs(vectors).max())
+    if len(vectors) < 2:
+        return False
+    low, high = vectors.min(axis=0), vectors.max(axis=0)  # absolute values of all would be a copy
+    return bool((high - low).max() <= TOLERANCE * max(high.max(), -low.min()))
 
 
 def warn_if_collapsed(vectors: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from graphprox._utils.progress import current_progress
 from graphprox.auto.row_store import RowStore, read_columns
 from graphprox.nn.convolution import Edges
 from graphprox.nn.encoders.gcn import GCNConv
-from graphprox.nn.propagation import diffuse_array, pagerank_coefficients
+from graphprox.nn.propagation import evaluate_polynomial, pagerank_coefficients
 from graphprox.views.ranking import NO_NEIGHBOR
 from graphprox.views.search import rank
 
@@ -91,6 +91,6 @@ def diffuse_rows(
     coefficients = pagerank_coefficients(alpha, hops)
 
     def spread(columns: slice) -> FloatArray:
-        return diffuse_array(edges, read_columns(rows, columns), coefficients)
+        return evaluate_polynomial(edges, read_columns(rows, columns), coefficients)
 
     return (store or RowStore()).fill(len(rows), rows.shape[1], spread, finish)

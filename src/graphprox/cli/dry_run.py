@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from graphprox.methods import GraphEmbedder
 
 LONG = 60.0  # seconds of a forecast that is announced
+LARGE = "large"  # the preset that encodes a chunk of nodes at a time
 SMALLER = (256, 128, 64, 32, 16)  # sizes of an embedding that are proposed
 
 DryRunOption = Annotated[
@@ -118,13 +119,15 @@ def check_forecast(estimator: GraphEmbedder, graph: Graph, forecast: Forecast) -
 
 
 def _propose(estimator: GraphEmbedder, graph: Graph, available: int) -> str:
-    """Return an option that needs less memory: a smaller embedding, or the default method."""
+    """Return an option that needs less memory: a smaller embedding, another preset, or the default method."""
     from graphprox.methods.factory import make_embedder
 
     size = estimator.settings().get("n_components")
     same = {f"--dim {dim}": _resized(estimator, dim) for dim in SMALLER if isinstance(size, int) and dim < size}
+    is_large = LARGE in estimator.preset_names()
+    large = {f"--preset {LARGE}": type(estimator).from_preset(LARGE)} if is_large else {}
     others = {} if estimator.name == DEFAULT_METHOD else {f"--method {DEFAULT_METHOD}": make_embedder(DEFAULT_METHOD)}
-    for option, candidate in {**same, **others}.items():
+    for option, candidate in {**same, **large, **others}.items():
         costs = _needed(candidate, graph)
         if costs is not None and costs <= available:
             return f"use {option}, which needs about {format_memory(costs)}"

@@ -59,7 +59,7 @@ def make_forecast(costs: Costs, *, speeds: Speeds | None = None, base: int | Non
     speeds = machine_speeds() if speeds is None else speeds
     coefficients = load_coefficients()[costs.model]
     seconds, memory = coefficients["seconds"], coefficients["memory"]
-    # No graph of the fit has every kind of work: what is not known counts as it is.
+    # No graph of the fit has every kind of work and of memory: what is not known counts as it is.
     total = seconds[START] + sum(seconds.get(name, 1.0) * speeds.seconds(work) for name, work in costs.work.items())
     needed = memory[START] + sum(memory.get(name, 1.0) * amount for name, amount in costs.memory.items())
     needed += current_memory() if base is None else base

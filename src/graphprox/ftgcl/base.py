@@ -20,10 +20,12 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.defaults import AUTO
 from graphprox._utils.progress import Progress
 from graphprox._utils.random import check_seed
+from graphprox._utils.team import current_team
 from graphprox._utils.toml import leaves, to_plain
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.forecast import Costs
 from graphprox.ftgcl.checkpoint import remove_checkpoints
+from graphprox.ftgcl.chunked_trainer import choose_batches
 from graphprox.ftgcl.fit import fit_recipe, rank_views
 from graphprox.ftgcl.model import Model, select_device
 from graphprox.ftgcl.model_folder import (
@@ -332,13 +334,19 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
         self.model_, self.recipe_, self.rankings_ = result.model, result.model.recipe, result.rankings
         self.loss_curve_ = np.array(result.losses, np.float64)
         self._origin = Origin.of(graph)
-        self._logs = logs if folder is None else read_metrics(folder / METRICS)  # also epochs before a resumption
+        # Metrics also contain epochs before a resumption. One of several processes has written them.
+        self._logs = logs if folder is None or current_team().rank else read_metrics(folder / METRICS)
         return result.vectors
 
     def _costs(self, graph: Graph) -> Costs:
         from graphprox.ftgcl.training_costs import training_costs
 
         return training_costs(graph, self.recipe())
+
+    def _stores_vectors(self, graph: Graph) -> bool:
+        from graphprox.ftgcl.training_costs import choose_chunk_size
+
+        return choose_chunk_size(graph, self.recipe()) is not None
 
     def embed_after(self, graph: GraphLike, epochs: Iterable[int]) -> Iterator[tuple[list[float], FloatArray]]:
         """Train once, and yield the embedding after each of several numbers of epochs.
@@ -368,10 +376,13 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
         unlabeled = clone(self)._check_graph(graph, fitting=True).without_labels()
         recipe = method.recipe().merged({"random_state": check_seed(self.random_state)})
         rankings = rank_views(unlabeled, recipe, cache=self.cache)
-        yield from train_with_snapshots(unlabeled, rankings, recipe, epochs, device=select_device(self.device))
+        device = select_device(self.device)
+        with choose_batches(unlabeled, recipe) as batches:
+            yield from train_with_snapshots(unlabeled, rankings, recipe, epochs, device=device, batches=batches)
 
     def _transform(self, graph: Graph) -> FloatArray:
-        return self.model_.embed(graph)
+        with choose_batches(graph, self.model_.recipe) as batches:
+            return batches.embed(self.model_, graph)
 
     def _check_graph(self, graph: GraphLike, *, fitting: bool) -> Graph:
         buckets = None if fitting else self._origin.degree_buckets

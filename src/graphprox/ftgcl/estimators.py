@@ -40,7 +40,7 @@ class FGCL(ContrastiveEmbedder):
         summary="contrasts the channels of the graph and of its feature view",
         paper=PAPER,
     )
-    presets = load_presets("convolution", "ft-gcl")
+    presets = load_presets("convolution", "ft-gcl", "large")
     recipe_fields: ClassVar[Mapping[str, Any]] = {"pairs": [["graph", "feature"]]}
 
 
@@ -64,7 +64,7 @@ class TGCL(ContrastiveEmbedder):
         summary="contrasts the channels of the graph and of its topology view",
         paper=PAPER,
     )
-    presets = load_presets("convolution", "ft-gcl", "t-gcl")
+    presets = load_presets("convolution", "ft-gcl", "t-gcl", "large")
     recipe_fields: ClassVar[Mapping[str, Any]] = {"pairs": [["graph", "topology"]]}
 
 
@@ -91,7 +91,7 @@ class FTGCL(ContrastiveEmbedder):
         summary="contrasts the channels of the graph with those of its feature and topology views in turn",
         paper=PAPER,
     )
-    presets = load_presets("convolution", "ft-gcl")
+    presets = load_presets("convolution", "ft-gcl", "large")
     recipe_fields: ClassVar[Mapping[str, Any]] = {"pairs": [["graph", "feature"], ["graph", "topology"]]}
 
 
@@ -115,7 +115,7 @@ class FTGCLPlus(ContrastiveEmbedder):
         uses="AX",
         summary="FT-GCL with dropped edges and masked features, and the graph against itself as a third pair",
     )
-    presets = load_presets("convolution", "ft-gcl-plus")
+    presets = load_presets("convolution", "ft-gcl-plus", "large", "large-plus")
     recipe_fields: ClassVar[Mapping[str, Any]] = {
         "pairs": [["graph+light", "feature+light"], ["graph+light", "topology+light"], ["graph+light", "graph+light"]],
         "augmentations": {"light": {"drop_edges": 0.4, "mask_features": 0.1}},
@@ -143,7 +143,7 @@ class PEGCL(ContrastiveEmbedder):
         uses="AX",
         summary="FT-GCL with a third view, by the mean features of a node's neighbors",
     )
-    presets = load_presets("convolution", "ft-gcl")
+    presets = load_presets("convolution", "ft-gcl", "large")
     recipe_fields: ClassVar[Mapping[str, Any]] = {
         "pairs": [["graph", "feature"], ["graph", "neighborhood"], ["graph", "topology"]]
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +12,14 @@ import numpy as np
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
+from graphprox.distributed.processes import Processes, current_processes
+from graphprox.ftgcl.chunk_rules import obstacle_to_chunks
+from graphprox.ftgcl.chunked_trainer import choose_batches, divide_rows
+from graphprox.ftgcl.divided import Divided, check_division
 from graphprox.ftgcl.model import Model, select_device
 from graphprox.ftgcl.model_folder import MetricsFile, Origin, save_model
 from graphprox.ftgcl.recipe import Recipe
-from graphprox.ftgcl.trainer import Callback, EpochLog, train
+from graphprox.ftgcl.trainer import Callback, EpochLog, FullBatch, train
 from graphprox.graph.graph import Graph
 from graphprox.io.storage.model_claims import claim_model_folder
 from graphprox.io.storage.model_files import CHECKPOINTS, FAMILY, METRICS
@@ -94,15 +98,17 @@ def fit_recipe(
     """
     graph = graph.without_labels()
     selected = select_device(device)
-    claim = nullcontext() if folder is None else claim_model_folder(folder, FAMILY, overwrite=overwrite, resume=resume)
-    with claim:
+    processes = current_processes()
+    writes = folder if processes is None or processes.is_first else None  # one process writes
+    claim = nullcontext() if writes is None else claim_model_folder(writes, FAMILY, overwrite=overwrite, resume=resume)
+    with claim, _choose_batches(graph, recipe, folder, processes) as batches:
         # An untrained encoder uses no view.
         rankings = rank_views(graph, recipe, cache=cache, progress=progress) if recipe.epochs else {}
         all_callbacks = list(callbacks)
         if progress is not None:
             all_callbacks.append(_report_to(progress, recipe.epochs))
-        if folder is not None:
-            all_callbacks.append(_MetricsWriter(folder / METRICS))
+        if writes is not None:
+            all_callbacks.append(_MetricsWriter(writes / METRICS))
         model, losses = train(
             graph,
             rankings,
@@ -112,12 +118,24 @@ def fit_recipe(
             checkpoint_every=checkpoint_every,
             resume=resume,
             callbacks=all_callbacks,
+            batches=batches,
         )
-        vectors = warn_if_collapsed(model.embed(graph))
-        if folder is not None:
-            MetricsFile(folder / METRICS, after=len(losses))  # an earlier run may have had more epochs
-            save_model(folder, model, Origin.of(graph), preprocessor=preprocessor, overwrite=True)
+        vectors = warn_if_collapsed(batches.embed(model, graph))
+        if writes is not None:
+            MetricsFile(writes / METRICS, after=len(losses))  # an earlier run may have had more epochs
+            save_model(writes, model, Origin.of(graph), preprocessor=preprocessor, overwrite=True)
     return FitResult(model, vectors, rankings, np.array(losses))
+
+
+def _choose_batches(
+    graph: Graph, recipe: Recipe, folder: Path | None, processes: Processes | None
+) -> AbstractContextManager[FullBatch]:
+    if processes is None:
+        return choose_batches(graph, recipe, folder)
+    check_division(processes, graph, recipe)
+    if obstacle_to_chunks(recipe) is None:  # edges are used before training only
+        return divide_rows(graph, recipe, folder, processes)
+    return nullcontext(Divided(processes))
 
 
 def rank_views(

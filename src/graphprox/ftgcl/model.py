@@ -14,7 +14,7 @@ from graphprox.errors import IgnoredInputWarning, ParameterError
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.graph.graph import Graph
 from graphprox.nn.encoders.base import ENCODERS, Encoder
-from graphprox.nn.features import FeatureMatrix
+from graphprox.nn.features import FeatureMatrix, is_sparse
 from graphprox.nn.head import ProjectionHead
 
 
@@ -54,14 +54,20 @@ class Model(nn.Module):
         """The device of the weights."""
         return next(self.parameters()).device
 
-    def feature_matrix(self, graph: Graph) -> FeatureMatrix:
-        """Return the features of a graph as the encoder reads them."""
+    def check_features(self, graph: Graph) -> None:
+        """Raise unless a graph has as many features as the model was trained on."""
         if graph.num_features != self.num_features:
             raise ParameterError(
                 f"a graph must have the {self.num_features:,} features that the model was trained on; "
                 f"got {graph.num_features:,}"
             )
-        return FeatureMatrix.of(graph.x, normalize=self.recipe.normalize, device=self.device)
+
+    def feature_matrix(self, graph: Graph, rows: slice | None = None) -> FeatureMatrix:
+        """Return the features of a graph, or of some of its nodes, as the encoder reads them."""
+        self.check_features(graph)
+        x = graph.x if rows is None else graph.x[rows]
+        # Parts of a graph are sparse if the whole is, so that all are computed alike.
+        return FeatureMatrix.of(x, normalize=self.recipe.normalize, device=self.device, sparse=is_sparse(graph.x))
 
     def edge_weight(self, graph: Graph) -> FloatArray | None:
         """Return the edge weights of a graph, or None if the model was trained without."""

@@ -5,6 +5,7 @@
     metrics.jsonl          a line per epoch: pairs, k, loss, seconds
     about.json             versions, checksum and size of the graph, checksums of weights and recipe
     checkpoints/           the last two, to resume from
+    work/                  propagated features, until training ends
 
 No file in it is a pickle.
 """
@@ -39,9 +40,12 @@ from graphprox.io.storage.model_files import (
     METRICS,
     RECIPE,
     WEIGHTS,
+    WORK,
     check_has_model,
     recorded_method,
+    remove_files,
     replace_model,
+    work_files,
 )
 from graphprox.io.storage.verified import (
     add_remedy,
@@ -229,6 +233,7 @@ def _check_sizes(recipe: Recipe, num_features: int, tensors: Mapping[str, Tensor
 def remove_model(folder: Path) -> None:
     """Remove the files of a training run, and the folder if nothing else is in it."""
     remove_checkpoints(folder / CHECKPOINTS)
+    remove_files(work_files(folder / WORK))
     for name in FILES:
         (folder / name).unlink(missing_ok=True)
         sweep(folder / name)

@@ -19,10 +19,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, SerializeAsAny, model_validator
 
-from graphprox._utils.options_model import FrozenMapping, NonNegativeInt, Options, Seed, Text
+from graphprox._utils.options_model import FrozenMapping, NonNegativeInt, Options, PositiveInt, Seed, Text
 from graphprox._utils.suggestions import did_you_mean
 from graphprox._utils.toml import leaves, merge, nest, parse_override, to_plain, to_toml
 from graphprox.errors import ParameterError, ReadError
+from graphprox.ftgcl.chunk_rules import obstacle_to_chunks
 from graphprox.ftgcl.recipe_tables import (
     HeadOptions,
     NamedAugmentations,
@@ -104,6 +105,9 @@ class Recipe(Options):
     objective : ObjectiveOptions
     optimizer : OptimizerOptions
     augmentations : mapping of str to AugmentationOptions
+    chunk_size : int, optional
+        Number of nodes that are encoded at a time. Each epoch then passes over them twice, and the gradient is that of
+        the full batch. By default all nodes are encoded together, unless there is too little memory.
 
     Examples
     --------
@@ -133,11 +137,14 @@ class Recipe(Options):
     )
     optimizer: OptimizerOptions = OptimizerOptions()
     augmentations: NamedAugmentations = FrozenMapping({})
+    chunk_size: Annotated[PositiveInt | None, Field(description="a positive integer")] = None
 
     @model_validator(mode="after")
     def _check_fields_together(self) -> Recipe:
         check_sources(self.pairs, self.augmentations)
         _check_channels(self)
+        if self.chunk_size is not None and (obstacle := obstacle_to_chunks(self)) is not None:
+            raise ParameterError(f"chunk_size needs {obstacle}, or leave chunk_size out")
         return self
 
     # -- what training reads ------------------------------------------------------------------------------------------
@@ -164,7 +171,7 @@ class Recipe(Options):
         """
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         fields["views"] = self.views.to_table(self.required_views)
-        return {name: to_plain(value) for name, value in fields.items()}
+        return {name: to_plain(value) for name, value in fields.items() if value is not None}
 
     # -- other recipes ------------------------------------------------------------------------------------------------
 

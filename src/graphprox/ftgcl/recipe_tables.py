@@ -145,7 +145,7 @@ class OptimizerOptions(Options):
 
 
 class AugmentationOptions(Options):
-    """A random augmentation of a graph or a view, sampled again in each epoch.
+    """A random augmentation of a graph or a view, sampled again in each epoch unless ``edge_samples`` is set.
 
     Parameters
     ----------
@@ -153,17 +153,31 @@ class AugmentationOptions(Options):
         Share of the edges that are dropped.
     mask_features : float
         Share of the feature columns that are set to zero.
+    edge_samples : int, optional
+        Number of samples of the kept edges, of which each epoch uses one at random for each source, a different one as
+        long as there are some left. Features can then be diffused along them before training. By default each epoch
+        makes its own sample.
 
     Examples
     --------
-    >>> AugmentationOptions(drop_edges=0.2)
-    AugmentationOptions(drop_edges=0.2, mask_features=0.0)
+    >>> AugmentationOptions(drop_edges=0.2).mask_features
+    0.0
     """
 
     prefix: ClassVar[str] = "augmentations.*."  # the recipe fills in the name
 
     drop_edges: Probability = 0.0
     mask_features: Probability = 0.0
+    edge_samples: Annotated[PositiveInt | None, Field(description="a positive integer")] = None
+
+    @model_validator(mode="after")
+    def _check_samples(self) -> AugmentationOptions:
+        if self.edge_samples is not None and self.drop_edges == 0:
+            raise ParameterError(
+                "augmentations.*.edge_samples needs augmentations.*.drop_edges above 0, or all samples are the same; "
+                f"got drop_edges = 0 and edge_samples = {self.edge_samples}: leave edge_samples out"
+            )
+        return self
 
 
 NamedAugmentations = Annotated[

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -10,12 +12,15 @@ from numpy.random import Generator
 from torch import Tensor
 
 from graphprox._utils.arrays import FloatArray, IntArray
+from graphprox.distributed.halo import Halo
+from graphprox.distributed.processes import Processes
 from graphprox.ftgcl.model import Model
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.recipe_tables import AugmentationOptions
 from graphprox.ftgcl.source_names import GRAPH, split_source
 from graphprox.graph.graph import Graph
 from graphprox.nn.convolution import Edges
+from graphprox.nn.features import FeatureMatrix
 from graphprox.nn.propagated_features import PropagatedFeatures
 from graphprox.views.ranking import Ranking
 
@@ -23,6 +28,7 @@ MAX_PROPAGATED_BYTES = 2**29  # of all sources together
 # Epochs over which the cost of propagating features is spread. It is not the number of epochs of the recipe, because
 # training for longer must give the same bytes up to where it was: what is worth it pays after a few.
 EXPECTED_EPOCHS = 20
+SAMPLE_STREAM = 2  # of the seeds of edges that are sampled before training
 
 
 class Sources:
@@ -37,16 +43,31 @@ class Sources:
     rankings : mapping of str to Ranking
         Rankings of the views.
     model : Model
+    processes : Processes, optional
+        The processes among which the nodes are divided. Each encodes its own.
     """
 
-    def __init__(self, graph: Graph, rankings: Mapping[str, Ranking], model: Model) -> None:
+    def __init__(
+        self, graph: Graph, rankings: Mapping[str, Ranking], model: Model, processes: Processes | None = None
+    ) -> None:
         self.recipe: Recipe = model.recipe
         self.model = model
-        self.features = model.feature_matrix(graph)
+        self.num_nodes = graph.num_nodes
+        self._graph = graph
+        self._processes = processes
+        self._halos: dict[str, Halo] = {}
         self._graph_edges = graph.edge_index, model.edge_weight(graph)
         self._rankings = rankings
         self._prepared: dict[tuple[str, int], Edges] = {}
         self._propagated: dict[tuple[str, int], PropagatedFeatures | None] = {}
+        self._samples: dict[tuple[str, int, int], Edges] = {}
+        self._used: tuple[Generator, dict[str, list[int]]] | None = None  # samples that an epoch has drawn
+
+    @cached_property
+    def features(self) -> FeatureMatrix:
+        """Features of the graph, or of the nodes of this process, as the encoder reads them."""
+        rows = None if self._processes is None else self._processes.rows(self.num_nodes)
+        return self.model.feature_matrix(self._graph, rows)
 
     def k_of(self, view: str, position: float) -> int:
         """Return the k at a position in [0, 1) of a view's range; views with the same range have the same k."""
@@ -69,10 +90,11 @@ class Sources:
         Returns
         -------
         Tensor of shape (num_nodes, channels)
+            Rows of this process, if there are several.
         """
         base, _ = split_source(source)
         k, augmentation = self._k_of_source(base, position), self._augmentation(source)
-        edges = self._edges(base, k) if augmentation.drop_edges == 0 else self._drop_edges(base, k, augmentation, rng)
+        edges = self._edges(base, k) if augmentation.drop_edges == 0 else self._drop_edges(source, k, rng)
         kept = None if augmentation.mask_features == 0 else self._mask_features(augmentation, rng)
         propagated = self._propagate_features(base, k) if augmentation.drop_edges == 0 else None
         if propagated is not None:
@@ -84,6 +106,12 @@ class Sources:
             embedded = self.model.encoder(projected, edges)
         encoded: Tensor = self.model.head(embedded)
         return encoded
+
+    def embed_graph(self) -> Tensor:
+        """Return the output of the encoder for the graph: rows of this process, if there are several."""
+        encoder = self.model.encoder
+        embedded: Tensor = encoder(encoder.project(self.features), self._edges(GRAPH, 0))
+        return embedded
 
     def share_projection(self, pairs: tuple[tuple[str, str], ...], position: float) -> bool:
         """Return whether any source of these pairs uses the projection of all features."""
@@ -137,9 +165,9 @@ class Sources:
 
         It does not depend on the epochs so far: training that is resumed must give the same bytes.
         """
-        num_nodes, num_features = self.features.shape
+        num_features = self.features.shape[1]
         ordered = [(each, value) for each in (GRAPH, *sorted(self._rankings)) for value in self._k_values(each)]
-        return 4 * num_nodes * num_features * (ordered.index((base, k)) + 1) <= MAX_PROPAGATED_BYTES
+        return 4 * self.num_nodes * num_features * (ordered.index((base, k)) + 1) <= MAX_PROPAGATED_BYTES
 
     def _k_values(self, base: str) -> range:
         if base == GRAPH:
@@ -152,16 +180,40 @@ class Sources:
 
     def _edges(self, base: str, k: int) -> Edges:
         if (base, k) not in self._prepared:
-            self._prepared[base, k] = self._prepare(*self._edge_index(base, k))
+            self._prepared[base, k] = self._prepare(base, *self._edge_index(base, k))
         return self._prepared[base, k]
 
-    def _drop_edges(self, base: str, k: int, augmentation: AugmentationOptions, rng: Generator) -> Edges:
-        index, weight = self._edge_index(base, k)
-        kept = rng.random(index.shape[1]) >= augmentation.drop_edges
-        return self._prepare(index[:, kept], None if weight is None else weight[kept])
+    def _drop_edges(self, source: str, k: int, rng: Generator) -> Edges:
+        base, _ = split_source(source)
+        if self._augmentation(source).edge_samples is None:
+            return self._prepare(base, *self._keep_edges(source, k, rng))
+        number = self._draw_sample(source, rng)
+        if (source, k, number) not in self._samples:
+            self._samples[source, k, number] = self._prepare(base, *self._sampled_edges(source, k, number))
+        return self._samples[source, k, number]
+
+    def _keep_edges(self, source: str, k: int, rng: Generator) -> tuple[IntArray, FloatArray | None]:
+        index, weight = self._edge_index(split_source(source)[0], k)
+        kept = rng.random(index.shape[1]) >= self._augmentation(source).drop_edges
+        return index[:, kept], None if weight is None else weight[kept]
+
+    def _draw_sample(self, source: str, rng: Generator) -> int:
+        """Draw the number of a sample: one that the epoch of a generator has not used, as long as there are some."""
+        if self._used is None or self._used[0] is not rng:
+            self._used = rng, {}
+        used = self._used[1].setdefault(source, [])
+        numbers = range(self._augmentation(source).edge_samples or 1)
+        left = [number for number in numbers if number not in used] or list(numbers)
+        used.append(left[int(rng.integers(len(left)))])
+        return used[-1]
+
+    def _sampled_edges(self, source: str, k: int, number: int) -> tuple[IntArray, FloatArray | None]:
+        """Return the edges of a sample, which depend on the random state of the recipe and on no epoch."""
+        seed = [self.recipe.random_state, SAMPLE_STREAM, zlib.crc32(source.encode()), number]
+        return self._keep_edges(source, k, np.random.default_rng(seed))
 
     def _mask_features(self, augmentation: AugmentationOptions, rng: Generator) -> Tensor:
-        kept = rng.random(self.features.shape[1]) >= augmentation.mask_features
+        kept = rng.random(self.model.num_features) >= augmentation.mask_features
         return torch.tensor(kept, dtype=torch.float32, device=self.model.device)
 
     def _edge_index(self, base: str, k: int) -> tuple[IntArray, FloatArray | None]:
@@ -172,6 +224,16 @@ class Sources:
             edges = np.unique(np.concatenate([edges, edges[::-1]], axis=1), axis=1)
         return edges, None
 
-    def _prepare(self, index: IntArray, weight: FloatArray | None) -> Edges:
-        num_nodes = self.features.shape[0]
-        return self.model.encoder.prepare_edges(index, weight, num_nodes=num_nodes, device=self.model.device)
+    def _prepare(self, base: str, index: IntArray, weight: FloatArray | None) -> Edges:
+        encoder, device = self.model.encoder, self.model.device
+        if self._processes is None:
+            return encoder.prepare_edges(index, weight, num_nodes=self.num_nodes, device=device)
+        halo = self._halo(base, self._processes)
+        return encoder.prepare_neighbors(halo.in_neighbors(index, weight), device, halo)
+
+    def _halo(self, base: str, processes: Processes) -> Halo:
+        """Return the halo of a graph, or of a view with the most neighbors: those of fewer are among them."""
+        if base not in self._halos:
+            index, _ = self._edge_index(base, self._k_values(base)[-1])
+            self._halos[base] = Halo(processes, index, self.num_nodes)
+        return self._halos[base]

@@ -5,14 +5,23 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from graphprox._utils.memory import available_memory, current_memory
+from graphprox.forecast import NOMINAL, make_forecast
+from graphprox.forecast.forecasts import load_coefficients
 from graphprox.forecast.work import FLOAT, Costs, Size, Work, add_work, search_memory, search_work
+from graphprox.ftgcl.chunk_rules import obstacle_to_chunks
 from graphprox.ftgcl.recipe import Recipe
+from graphprox.ftgcl.row_sources import ARRAYS
 from graphprox.ftgcl.source_names import GRAPH, split_source
 from graphprox.graph.graph import Graph
+from graphprox.nn.encoders.base import ENCODERS
 from graphprox.views.search.exact import DENSE_COLUMN
 
 TOPOLOGY, FEATURE = "topology", "feature"
 PASSES = 3  # over a product: forward, and backward for its input and its weight
+SECOND_PASS = (PASSES + 1) / PASSES  # of an epoch in chunks, which are encoded twice
+MODEL = "ft-gcl"
+MIN_CHUNK, MAX_CHUNK = 2**10, 2**16  # nodes; larger chunks are not faster
 
 
 def training_costs(graph: Graph, recipe: Recipe) -> Costs:
@@ -27,11 +36,60 @@ def training_costs(graph: Graph, recipe: Recipe) -> Costs:
     -------
     Costs
     """
+    return _training_costs(graph, recipe, choose_chunk_size(graph, recipe))
+
+
+def choose_chunk_size(graph: Graph, recipe: Recipe) -> int | None:
+    """Return how many nodes are encoded at a time: as the recipe says, or fewer than all if memory requires it.
+
+    Parameters
+    ----------
+    graph : Graph
+    recipe : Recipe
+
+    Returns
+    -------
+    int or None
+        None if all nodes are encoded together: if there are no more than in a chunk, if there is enough memory, or if
+        the recipe cannot be trained in chunks.
+    """
+    if recipe.chunk_size is not None:
+        return recipe.chunk_size if recipe.chunk_size < graph.num_nodes else None
+    available = available_memory()
+    if available is None or obstacle_to_chunks(recipe) is not None:
+        return None
+    if make_forecast(Costs(MODEL, {}, _memory(Size.of(graph), recipe)), speeds=NOMINAL).peak_memory <= available:
+        return None
+    free = max(available - current_memory(), 0) / 2
+    rows = int(free / (load_coefficients()[MODEL]["memory"]["rows"] * _row_bytes(recipe)))
+    # A power of two, so that it is the same on most machines: the sums are rounded differently for another.
+    return int(min(MAX_CHUNK, max(MIN_CHUNK, 2 ** (rows.bit_length() - 1))))
+
+
+def _training_costs(graph: Graph, recipe: Recipe, chunk_size: int | None) -> Costs:
     size = Size.of(graph)
     views = [_view_work(graph, size, recipe, view) for view in recipe.required_views] if recipe.epochs else []
     epoch = _epoch_work(size, recipe)
-    repeated = {name: Work(each.kind, each.amount * recipe.epochs) for name, each in epoch.items()}
-    return Costs("ft-gcl", add_work(*views, repeated), _memory(size, recipe))
+    if chunk_size is None:
+        return Costs(MODEL, add_work(*views, _times(epoch, recipe.epochs)), _memory(size, recipe))
+    # Edges are used before training only, and all else is done forward once more.
+    per_chunk = _times({name: each for name, each in epoch.items() if name != "epoch_hops"}, SECOND_PASS)
+    work = add_work(*views, _propagation_work(size, recipe), _times(per_chunk, recipe.epochs))
+    return Costs(MODEL, work, _chunk_memory(size, recipe, chunk_size))
+
+
+def _times(work: dict[str, Work], factor: float) -> dict[str, Work]:
+    return {name: Work(each.kind, each.amount * factor) for name, each in work.items()}
+
+
+def _propagation_work(size: Size, recipe: Recipe) -> dict[str, Work]:
+    """Return the work of propagating the features along the edges of the graph, and of each view with each k."""
+    hops = len(ENCODERS.lookup(recipe.encoder.name).feature_diffusion(recipe.encoder) or ()) - 1
+    ranges = {view: recipe.views.k_range(view) for view in recipe.required_views if recipe.epochs}
+    entries = _entries(size, recipe, GRAPH) + sum(
+        _entries(size, recipe, view) * (high - low + 1) for view, (low, high) in ranges.items()
+    )
+    return {"propagation": Work("loops", FLOAT * entries * hops * (size.columns + 1.0))}
 
 
 def _view_work(graph: Graph, size: Size, recipe: Recipe, view: str) -> dict[str, Work]:
@@ -116,10 +174,28 @@ def _prepared_entries(size: Size, recipe: Recipe, view: str) -> float:
     return float(_entries(size, recipe, view) * choices * (1 - (1 - 1 / choices) ** draws))
 
 
+def _row_bytes(recipe: Recipe) -> float:
+    out, hidden, layers = _channels(recipe)
+    return float(FLOAT * (hidden * (layers - 1) + 2 * out))
+
+
+def _chunk_memory(size: Size, recipe: Recipe, chunk_size: int) -> dict[str, float]:
+    """Return the memory of training in chunks: propagation and vectors use at most their shares of the free memory."""
+    available = available_memory()
+    share = float("inf") if available is None else max(available - current_memory(), 0) / 4
+    columns = ARRAYS * FLOAT * size.nodes * min(size.columns + 1.0, max(1.0, share / (ARRAYS * FLOAT * size.nodes)))
+    return {
+        **_memory(size, recipe),
+        "rows": chunk_size * _row_bytes(recipe),
+        "propagation": columns,
+        "vectors": min(float(FLOAT * size.nodes * _channels(recipe)[0]), share),
+    }
+
+
 def _memory(size: Size, recipe: Recipe) -> dict[str, float]:
     out, hidden, layers = _channels(recipe)
     return {
-        "rows": float(FLOAT * size.nodes * (hidden * (layers - 1) + 2 * out)),
+        "rows": size.nodes * _row_bytes(recipe),
         "entries": float(FLOAT * size.entries),
         "features": float(FLOAT * size.nonzero),
         "weights": float(FLOAT * (size.columns * (hidden if layers > 1 else out) + 3 * out * out)),

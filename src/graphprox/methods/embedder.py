@@ -65,7 +65,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphMeth
         method.check_parameters()
         seed = check_seed(self.random_state)
         checked = self._check_graph(graph, fitting=True).without_labels()
-        if isinstance(size := getattr(method, "n_components", None), int):
+        if isinstance(size := getattr(method, "n_components", None), int) and not method._stores_vectors(checked):
             check_memory(4 * size * checked.num_nodes, f"an embedding of {size:,} components", error=ParameterError)
         method.preprocessor_ = self.preprocessor_  # which a model is saved with while it trains
         self.__dict__.pop("embedding_", None)
@@ -118,6 +118,10 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphMeth
     def _costs(self, graph: Graph) -> Costs | None:  # noqa: ARG002 - for subclasses
         """Return the costs of fitting on a graph; see :mod:`graphprox.forecast`."""
         return None
+
+    def _stores_vectors(self, graph: Graph) -> bool:  # noqa: ARG002 - for subclasses
+        """Return whether vectors that do not fit into memory are a memory map."""
+        return False
 
     def fit_transform(self, graph: GraphLike, y: object = None) -> Any:
         """Fit on a graph, and return the vectors of its nodes.

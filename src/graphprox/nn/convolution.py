@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
 from graphprox._utils.arrays import FloatArray, IntArray
+from graphprox.nn.part import WHOLE, Part
 from graphprox.nn.sparse import SparsePattern
 
 # Multiplies the input of a layer, (num_nodes, in_channels), by a weight: features.matmul, or the mm of a dense tensor.
@@ -34,25 +35,45 @@ class Edges:
         Row i holds the in-neighbors of node i.
     values : Tensor of shape (num_entries,)
         Value of each entry of the pattern.
+    part : Part, default=WHOLE
+        The nodes that rows stand for. Columns stand for the completed rows of the part.
     """
 
     pattern: SparsePattern
     values: Tensor
+    part: Part = WHOLE
 
     @classmethod
-    def of(cls, matrix: sp.csr_array, device: torch.device | str = "cpu") -> Edges:
+    def of(cls, matrix: sp.csr_array, device: torch.device | str = "cpu", part: Part = WHOLE) -> Edges:
         """Create edges from a sparse matrix whose row i holds the in-neighbors of node i.
 
         Parameters
         ----------
         matrix : csr_array of shape (num_nodes, num_nodes)
+            Of a part, its shape is (num_rows, num_completed).
         device : device or str, default="cpu"
+        part : Part, default=WHOLE
 
         Returns
         -------
         Edges
         """
-        return cls(SparsePattern.of(matrix, device), torch.tensor(matrix.data, dtype=torch.float32, device=device))
+        return cls(
+            SparsePattern.of(matrix, device), torch.tensor(matrix.data, dtype=torch.float32, device=device), part
+        )
+
+    def complete(self, rows: Tensor) -> Tensor:
+        """Return the rows that columns of the pattern stand for: the given ones, if the part is the whole graph.
+
+        Parameters
+        ----------
+        rows : Tensor of shape (num_rows, channels)
+
+        Returns
+        -------
+        Tensor of shape (num_columns, channels)
+        """
+        return self.part.complete(rows)
 
 
 class Convolution(nn.Module, ABC):
@@ -80,13 +101,16 @@ class Convolution(nn.Module, ABC):
         return out_channels
 
     @staticmethod
-    def propagation_matrix(neighbors: sp.csr_array) -> sp.csr_array:
+    def propagation_matrix(neighbors: sp.csr_array, part: Part = WHOLE) -> sp.csr_array:  # noqa: ARG004
         """Return the matrix along which the convolution propagates.
 
         Parameters
         ----------
         neighbors : csr_array of shape (num_nodes, num_nodes)
-            In-neighbors of each node, from :func:`in_neighbor_matrix`. It is not modified.
+            In-neighbors of each node, from :func:`in_neighbor_matrix`. It is not modified. Of a part, its shape is
+            (num_rows, num_completed), and so is that of the result.
+        part : Part, default=WHOLE
+            The node of row i is that of column ``part.first + i``.
 
         Returns
         -------
@@ -95,7 +119,7 @@ class Convolution(nn.Module, ABC):
         return neighbors
 
     @classmethod
-    def prepare_edges(cls, neighbors: sp.csr_array, device: torch.device | str = "cpu") -> Edges:
+    def prepare_edges(cls, neighbors: sp.csr_array, device: torch.device | str = "cpu", part: Part = WHOLE) -> Edges:
         """Prepare edges for any number of propagations.
 
         Parameters
@@ -103,12 +127,15 @@ class Convolution(nn.Module, ABC):
         neighbors : csr_array of shape (num_nodes, num_nodes)
             In-neighbors of each node, from :func:`in_neighbor_matrix`.
         device : device or str, default="cpu"
+        part : Part, default=WHOLE
 
         Returns
         -------
         Edges
         """
-        return Edges.of(cls.propagation_matrix(neighbors), device)
+        # A convolution that knows no parts need not have that parameter.
+        matrix = cls.propagation_matrix(neighbors) if part.is_whole else cls.propagation_matrix(neighbors, part)
+        return Edges.of(matrix, device, part)
 
     def project(self, matmul: MatMul) -> Tensor:
         """Project the input of the layer, without edges.
@@ -127,6 +154,9 @@ class Convolution(nn.Module, ABC):
     @abstractmethod
     def propagate(self, projected: Tensor, edges: Edges) -> Tensor:
         """Aggregate projected features along edges.
+
+        Rows that edges come from are those of ``edges.complete(projected)``, which has more of them if the graph is
+        divided among processes.
 
         Parameters
         ----------

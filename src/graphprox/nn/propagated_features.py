@@ -11,15 +11,18 @@ the number of features, of edges and of hops: :func:`estimate_costs` tells.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from graphprox._utils.arrays import Features, FloatArray
 from graphprox.nn.convolution import Edges
-from graphprox.nn.features import FeatureMatrix
+from graphprox.nn.features import ROWS_PER_BLOCK, FeatureMatrix, absolute_row_sums, normalize_rows
 from graphprox.nn.propagation import diffuse
 
 # How many operations of a dense product take as long as one of a hop, and as one of a product of sparse features. With
@@ -44,6 +47,23 @@ class PropagatedFeatures:
 
     features: FeatureMatrix
     ones: Tensor
+
+    def to(self, dtype: torch.dtype) -> PropagatedFeatures:
+        """Return them in another floating-point type.
+
+        Parameters
+        ----------
+        dtype : torch.dtype
+
+        Returns
+        -------
+        PropagatedFeatures
+        """
+        if self.ones.dtype == dtype:
+            return self
+        x = self.features
+        dense, values = (None if each is None else each.to(dtype) for each in (x.dense, x.values))
+        return PropagatedFeatures(FeatureMatrix(x.shape, dense, x.pattern, values), self.ones.to(dtype))
 
 
 class PropagationCosts(NamedTuple):
@@ -103,10 +123,50 @@ def estimate_costs(
     product = (
         dense_product if features.pattern is None else 2 * features.pattern.num_entries * channels * SPARSE_OPERATION
     )
+    # Costs of parts add up, so that all parts decide alike.
     return PropagationCosts(
-        propagated=PASSES * dense_product + hops * hop * num_features / uses,  # computed without a gradient
-        projected=PASSES * (product / sharing + hops * hop * channels),
+        propagated=edges.part.total(PASSES * dense_product + hops * hop * num_features / uses),  # without a gradient
+        projected=edges.part.total(PASSES * (product / sharing + hops * hop * channels)),
     )
+
+
+def propagate_columns(
+    x: Features, diffuse: Callable[[FloatArray], FloatArray], *, normalize: str, width: int
+) -> Iterator[FloatArray]:
+    """Yield the diffused features and, as the last column, the diffused ones: some columns at a time.
+
+    Parameters
+    ----------
+    x : ndarray or csr_array of shape (num_nodes, num_features)
+    diffuse : callable
+        Diffuses every column of an array of shape (num_nodes, columns).
+    normalize : {"none", "rows"}
+        As :meth:`FeatureMatrix.of` does.
+    width : int
+        Largest number of columns at a time. Only arrays of this many columns are in memory.
+
+    Yields
+    ------
+    ndarray of shape (num_nodes, columns)
+
+    Examples
+    --------
+    >>> x = np.array([[4.0], [2.0]], np.float32)
+    >>> [block.tolist() for block in propagate_columns(x, np.flipud, normalize="none", width=1)]
+    [[[2.0], [4.0]], [[1.0], [1.0]]]
+    """
+    num_nodes, num_features = x.shape
+    sums = absolute_row_sums(x) if normalize == "rows" else None
+    columns: Any = x.tocsc() if isinstance(x, sp.csr_array) else x
+    for low in range(0, num_features + 1, width):
+        high = min(low + width, num_features + 1)
+        block = np.ones((num_nodes, high - low), np.float32)
+        chosen: Any = columns[:, low : min(high, num_features)]
+        chosen = chosen.tocsr() if isinstance(x, sp.csr_array) else chosen
+        for rows in (slice(each, each + ROWS_PER_BLOCK) for each in range(0, num_nodes, ROWS_PER_BLOCK)):
+            scaled = chosen[rows] if sums is None else normalize_rows(chosen[rows], sums[rows])
+            block[rows, : chosen.shape[1]] = scaled.toarray() if isinstance(scaled, sp.csr_array) else scaled
+        yield diffuse(block)
 
 
 @torch.no_grad()
@@ -134,6 +194,6 @@ def propagate_features(features: FeatureMatrix, edges: Edges, coefficients: Sequ
     >>> propagated.features.dense.tolist(), propagated.ones.tolist()
     ([[2.0], [4.0]], [[1.0], [1.0]])
     """
-    ones = torch.ones(features.shape[0], 1, device=edges.values.device)
-    dense = diffuse(edges, features.to_dense(), coefficients)
-    return PropagatedFeatures(FeatureMatrix(features.shape, dense, None, None), diffuse(edges, ones, coefficients))
+    x = features.to_dense()
+    dense, ones = (diffuse(edges, each, coefficients) for each in (x, x.new_ones(len(x), 1)))
+    return PropagatedFeatures(FeatureMatrix(features.shape, dense, None, None), ones)

@@ -14,15 +14,18 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from scipy.special import gammaln
 from torch import Tensor
 from torch.autograd import Function
 
+from graphprox._utils.arrays import FloatArray
 from graphprox._utils.numba_helpers import Int32Array, njit_fast, run_in_parallel
 from graphprox.errors import ParameterError
 from graphprox.nn.convolution import Edges
+from graphprox.nn.sparse import spmm
 
 
 def pagerank_coefficients(alpha: float, hops: int) -> tuple[float, ...]:
@@ -111,8 +114,44 @@ def diffuse(edges: Edges, h: Tensor, coefficients: Sequence[float]) -> Tensor:
     """
     if not coefficients:
         raise ParameterError("coefficients must contain at least one number; got none")
+    if not edges.part.is_whole:
+        return _diffuse_part(edges, h, coefficients)
     result: Tensor = _Diffusion.apply(edges, h, tuple(coefficients))  # type: ignore[no-untyped-call]
     return result
+
+
+def diffuse_array(matrix: sp.csr_array, h: FloatArray, coefficients: Sequence[float]) -> FloatArray:
+    """Apply a polynomial of a sparse matrix to every column of an array, with little memory beyond three such arrays.
+
+    Parameters
+    ----------
+    matrix : csr_array of shape (num_nodes, num_nodes)
+    h : ndarray of shape (num_nodes, channels)
+    coefficients : sequence of float
+        Coefficient of each power of the matrix, from 0 on.
+
+    Returns
+    -------
+    ndarray of shape (num_nodes, channels)
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> matrix = sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]], np.float32))
+    >>> diffuse_array(matrix, np.array([[1.0], [0.0]], np.float32), pagerank_coefficients(0.5, 1)).tolist()
+    [[0.5], [0.5]]
+    """
+    values = matrix.data.astype(h.dtype, copy=False)
+    return _evaluate_rows(matrix.indptr, matrix.indices, values, h, tuple(coefficients))
+
+
+def _diffuse_part(edges: Edges, h: Tensor, coefficients: Sequence[float]) -> Tensor:
+    """Evaluate the polynomial on the rows of a part, which are completed before each hop."""
+    *others, last = coefficients
+    z = last * h
+    for coefficient in reversed(others):
+        z = spmm(edges.pattern, edges.values, edges.complete(z)).add(h, alpha=coefficient)
+    return z
 
 
 class _Diffusion(Function):
@@ -129,7 +168,7 @@ class _Diffusion(Function):
 def _evaluate(edges: Edges, h: Tensor, coefficients: tuple[float, ...], *, transposed: bool) -> Tensor:
     """Evaluate the polynomial of the matrix, or of its transpose, by Horner's rule."""
     if h.device.type == "cpu":
-        return torch.from_numpy(diffuse_array(edges, h.detach().numpy(), coefficients, transposed=transposed))
+        return torch.from_numpy(evaluate_polynomial(edges, h.detach().numpy(), coefficients, transposed=transposed))
     *others, last = coefficients
     multiply = edges.pattern.transposed_matmul if transposed else edges.pattern.matmul
     z = last * h
@@ -138,7 +177,7 @@ def _evaluate(edges: Edges, h: Tensor, coefficients: tuple[float, ...], *, trans
     return z
 
 
-def diffuse_array(
+def evaluate_polynomial(
     edges: Edges, h: NDArray[Any], coefficients: tuple[float, ...], *, transposed: bool = False
 ) -> NDArray[Any]:
     """Apply a polynomial of the propagation matrix to every column of an array, by compiled code.
@@ -162,6 +201,12 @@ def diffuse_array(
         values = values[pattern.order.numpy()]
     else:
         starts, columns = pattern.starts.numpy(), pattern.columns.numpy()
+    return _evaluate_rows(starts, columns, values, h, coefficients)
+
+
+def _evaluate_rows(
+    starts: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], h: NDArray[Any], coefficients: Sequence[float]
+) -> NDArray[Any]:
     h = np.ascontiguousarray(h)
     *others, last = np.array(coefficients, h.dtype)
     z: NDArray[Any] = last * h

@@ -269,16 +269,17 @@ class _Attention(Function):
         bias: Tensor | None,
         heads: int,
         factors: Tensor | None,
+        first: int,
     ) -> Tensor:
         scores = functional.linear(h, scorer.T.contiguous())  # (num_nodes, 2 * heads): as source, then as target
         logits = scores[:, :heads].index_select(0, pattern.columns)
-        logits += scores[:, heads:].index_select(0, pattern.rows)
+        logits += scores[first:, heads:].index_select(0, pattern.rows)
         if bias is not None:
             logits += bias
         negative = logits <= 0  # at 0, leaky_relu of torch has the slope of the negative side
         attention = pattern.row_softmax(torch.where(negative, slope * logits, logits))
         weights = attention if factors is None else attention * factors
-        ctx.pattern, ctx.slope, ctx.heads, ctx.has_bias = pattern, slope, heads, bias is not None
+        ctx.pattern, ctx.slope, ctx.heads, ctx.has_bias, ctx.first = pattern, slope, heads, bias is not None, first
         ctx.save_for_backward(h, scorer, attention, negative, weights)
         return _map_heads(h, heads, lambda part, head: pattern.matmul(weights[:, head], part))
 
@@ -293,11 +294,12 @@ class _Attention(Function):
         products *= weights
         logit_gradient = products - attention * pattern.row_sums(products).index_select(0, pattern.rows)
         logit_gradient = torch.where(negative, ctx.slope * logit_gradient, logit_gradient)
-        score_gradient = torch.cat([pattern.column_sums(logit_gradient), pattern.row_sums(logit_gradient)], 1)
+        target_gradient = _place_rows(pattern.row_sums(logit_gradient), ctx.first, len(h))
+        score_gradient = torch.cat([pattern.column_sums(logit_gradient), target_gradient], 1)
         h_gradient = _map_heads(upstream, heads, lambda part, head: pattern.transposed_matmul(weights[:, head], part))
         h_gradient.addmm_(score_gradient, scorer.T)
         scorer_gradient = (score_gradient.T @ h).T  # the transposed product is much slower
-        return None, None, h_gradient, scorer_gradient, logit_gradient if ctx.has_bias else None, None, None
+        return None, None, h_gradient, scorer_gradient, logit_gradient if ctx.has_bias else None, None, None, None
 
 
 def attend(
@@ -309,13 +311,14 @@ def attend(
     heads: int,
     slope: float,
     factors: Tensor | None = None,
+    first: int = 0,
 ) -> Tensor:
     """Average in-neighbors weighted by attention, without a message per edge.
 
     Parameters
     ----------
     pattern : SparsePattern
-        Row i holds the in-neighbors of node i.
+        Row i holds the in-neighbors of node ``first + i``.
     h : Tensor of shape (num_nodes, heads * head_channels)
         Projected features.
     scorer : Tensor of shape (heads * head_channels, 2 * heads)
@@ -327,16 +330,23 @@ def attend(
         Negative slope of the leaky ReLU of the logits.
     factors : Tensor of shape (num_entries, heads), optional
         Constants, such as those of dropout, by which weights are multiplied after the softmax.
+    first : int, default=0
+        The node of the first row.
 
     Returns
     -------
-    Tensor of shape (num_nodes, heads * head_channels)
+    Tensor of shape (num_rows, heads * head_channels)
         Differentiable in ``h``, ``scorer`` and ``bias``.
     """
     result: Tensor = _Attention.apply(  # type: ignore[no-untyped-call]
-        pattern, slope, h, scorer, bias, heads, factors
+        pattern, slope, h, scorer, bias, heads, factors, first
     )
     return result
+
+
+def _place_rows(matrix: Tensor, first: int, length: int) -> Tensor:
+    """Return a matrix of ``length`` rows, zero but for the given ones, which begin at row ``first``."""
+    return matrix if len(matrix) == length else functional.pad(matrix, (0, 0, first, length - first - len(matrix)))
 
 
 def _split_heads(matrix: Tensor, heads: int) -> tuple[Tensor, ...]:

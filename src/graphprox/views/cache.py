@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.team import current_team
 from graphprox.errors import GraphproxWarning, ParameterError, ReadError, WriteError
 from graphprox.graph.checksum import add_graph
 from graphprox.graph.graph import Graph
@@ -80,10 +81,10 @@ def load_or_compute(key: str, compute: Callable[[], Ranking], *, directory: str 
         If the ranking cannot be written.
     """
     path = Path(directory or ranking_directory()) / f"{key}.npz"
-    try:
-        return Ranking.load(path)
-    except ReadError:  # missing or damaged
-        ranking = compute()
+    cached = _load(path)
+    if not current_team().any(cached is None) and cached is not None:
+        return cached
+    ranking = compute()  # by all processes that share work, if one of them has it not
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         ranking.save(path)
@@ -92,3 +93,10 @@ def load_or_compute(key: str, compute: Callable[[], Ranking], *, directory: str 
             f"the ranking could not be cached: {reason(error)}", GraphproxWarning, stacklevel=find_stacklevel()
         )
     return ranking
+
+
+def _load(path: Path) -> Ranking | None:
+    try:
+        return Ranking.load(path)
+    except ReadError:  # missing or damaged
+        return None

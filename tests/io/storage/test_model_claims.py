@@ -18,6 +18,7 @@ from graphprox.io.storage.model_files import (
     METRICS,
     RECIPE,
     WEIGHTS,
+    WORK,
     replace_model,
 )
 from graphprox.io.storage.verified import dump_with_checksum
@@ -192,3 +193,30 @@ def test_replacing_by_auto_leaves_no_checkpoints(tmp_path, ours):
         auto_model(tmp_path)
     assert contents(tmp_path).keys() == {ABOUT, ARRAYS}
     assert not (tmp_path / CHECKPOINTS).exists()
+
+
+TABLE = ("0123456789abcdef.json", "0123456789abcdef-0.npy", ".0123456789abcdef-1.npy.abcdefgh.part")
+
+
+@pytest.mark.parametrize("kind", [AUTO, FAMILY])
+def test_propagated_features_of_a_run_that_was_killed_early_do_not_matter(tmp_path, kind):
+    write(tmp_path, *(f"{WORK}/{name}" for name in TABLE))
+    with claim_model_folder(tmp_path, kind):
+        pass
+
+
+def test_folder_of_another_program_that_is_called_work_is_rejected(tmp_path):
+    write(tmp_path, f"{WORK}/{TABLE[0]}", f"{WORK}/notes.txt")
+    with (
+        pytest.raises(WriteError, match=f"has {WORK}, which is not a file of it"),
+        claim_model_folder(tmp_path, FAMILY),
+    ):
+        pass
+
+
+def test_model_of_another_kind_leaves_no_propagated_features(tmp_path):
+    trained_model(tmp_path)
+    write(tmp_path, *(f"{WORK}/{name}" for name in TABLE))
+    with replace_model(tmp_path, AUTO):
+        auto_model(tmp_path)
+    assert not (tmp_path / WORK).exists()

@@ -112,3 +112,18 @@ def test_intra_view_is_an_option_of_node_contrast_only():
     assert OBJECTIVES["node"].options(intra_view=True).intra_view
     with pytest.raises(ParameterError, match=r"recipe has no field 'objective\.intra_view'"):
         OBJECTIVES["channel"].options(intra_view=True)
+
+
+def test_loss_follows_from_the_sums_of_disjoint_parts():
+    a, b = torch.randn(2, 9, 4, generator=torch.Generator().manual_seed(0))
+    channel = OBJECTIVES["channel"]
+    options = channel.options(temperature=0.3, positives_in_denominator=True)
+    parts = [channel.sums.statistics(a[rows], b[rows]) for rows in (slice(0, 2), slice(2, 2), slice(2, 9))]
+    totals = tuple(sum(each) for each in zip(*parts, strict=True))
+    torch.testing.assert_close(channel.loss_of(totals, options), channel(a, b, options))
+
+
+def test_objective_that_is_no_function_of_sums_says_so():
+    node = OBJECTIVES["node"]
+    with pytest.raises(ParameterError, match=r"^an objective must be a function of sums over nodes; 'node' is not$"):
+        node.loss_of((), node.options())

@@ -21,11 +21,13 @@ from graphprox.io.storage.model_files import (
     FAMILY,
     FILES,
     METRICS,
+    WORK,
     checkpoint_epochs,
     checkpoint_files,
     model_files,
     model_kind,
     training_files,
+    work_files,
 )
 
 _IGNORED = (
@@ -125,6 +127,8 @@ def _is_left_over(path: Path) -> bool:
     folder = path.parent
     if path.name == CHECKPOINTS and path.is_dir():
         return set(path.iterdir()) == set(checkpoint_files(path))
+    if path.name == WORK and path.is_dir():
+        return set(path.iterdir()) == set(work_files(path))
     if path.name == METRICS:
         return (folder / CHECKPOINTS).is_dir() and _has_epochs(path)
     named = [ABOUT, *FILES[AUTO], *FILES[FAMILY]]

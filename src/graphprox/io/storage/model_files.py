@@ -2,7 +2,7 @@
 
 every model          about.json, which has the checksums of the other files and of itself
 auto                 arrays.safetensors
-the FT-GCL family    recipe.toml, weights.safetensors, metrics.jsonl, checkpoints/
+the FT-GCL family    recipe.toml, weights.safetensors, metrics.jsonl, checkpoints/; work/ until training ends
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from graphprox.io.storage.verified import checksum_of_description
 ABOUT = "about.json"
 ARRAYS = "arrays.safetensors"
 RECIPE, WEIGHTS, METRICS, CHECKPOINTS = "recipe.toml", "weights.safetensors", "metrics.jsonl", "checkpoints"
+WORK = "work"
 
 AUTO = "auto"
 FAMILY = "ft-gcl"  # whose descriptions do not record a method: the recipe does
@@ -30,6 +31,8 @@ REQUIRED: Mapping[str, tuple[str, ...]] = MappingProxyType({AUTO: (ARRAYS,), FAM
 FILES: Mapping[str, tuple[str, ...]] = MappingProxyType({AUTO: (ARRAYS,), FAMILY: (RECIPE, WEIGHTS, METRICS)})
 _CHECKPOINT = re.compile(r"epoch-(\d{8,})\.(json|safetensors)")
 _PARTIAL_CHECKPOINT = re.compile(rf"\.{_CHECKPOINT.pattern}\.[a-z0-9_]{{8}}{re.escape(TEMPORARY)}")
+_WORK_FILE = re.compile(r"[0-9a-f]{16}(-\d+\.npy|\.json)")
+_PARTIAL_WORK_FILE = re.compile(rf"\.{_WORK_FILE.pattern}\.[a-z0-9_]{{8}}{re.escape(TEMPORARY)}")
 
 
 def check_has_model(folder: Path) -> None:
@@ -127,7 +130,9 @@ def model_files(folder: Path, kind: str | None) -> list[Path]:
     list of Path
     """
     named = [folder / name for name in FILES.get(kind or "", ()) if (folder / name).exists()]
-    return [*named, *checkpoint_files(folder / CHECKPOINTS)] if kind == FAMILY else named
+    if kind != FAMILY:
+        return named
+    return [*named, *checkpoint_files(folder / CHECKPOINTS), *work_files(folder / WORK)]
 
 
 def training_files(folder: Path) -> list[Path]:
@@ -141,9 +146,9 @@ def training_files(folder: Path) -> list[Path]:
     -------
     list of Path
     """
-    checkpoints = checkpoint_files(folder / CHECKPOINTS)
+    checkpoints, work = checkpoint_files(folder / CHECKPOINTS), work_files(folder / WORK)
     metrics = folder / METRICS
-    return [*checkpoints, metrics] if checkpoints and metrics.exists() else checkpoints
+    return [*checkpoints, *work, *([metrics] if checkpoints and metrics.exists() else [])]
 
 
 def checkpoint_files(folder: Path) -> list[Path]:
@@ -158,7 +163,25 @@ def checkpoint_files(folder: Path) -> list[Path]:
     -------
     list of Path
     """
-    names = (_CHECKPOINT, _PARTIAL_CHECKPOINT)
+    return _find_files(folder, _CHECKPOINT, _PARTIAL_CHECKPOINT)
+
+
+def work_files(folder: Path) -> list[Path]:
+    """List the files that training needs only while it runs, and partial ones of a killed process.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of these files.
+
+    Returns
+    -------
+    list of Path
+    """
+    return _find_files(folder, _WORK_FILE, _PARTIAL_WORK_FILE)
+
+
+def _find_files(folder: Path, *names: re.Pattern[str]) -> list[Path]:
     found = folder.iterdir() if folder.is_dir() else ()
     return sorted(path for path in found if any(name.fullmatch(path.name) for name in names))
 
@@ -180,7 +203,7 @@ def checkpoint_epochs(folder: Path) -> list[int]:
 
 
 def remove_files(paths: Iterable[Path]) -> None:
-    """Remove files, and folders of checkpoints in which nothing else is.
+    """Remove files, and folders of checkpoints or of a running training in which nothing else is.
 
     Parameters
     ----------
@@ -192,6 +215,6 @@ def remove_files(paths: Iterable[Path]) -> None:
             path.unlink(missing_ok=True)
         except OSError as error:
             raise WriteError(f"{path} cannot be removed: {reason(error)}") from None
-    for folder in {path.parent for path in paths if path.parent.name == CHECKPOINTS}:
+    for folder in {path.parent for path in paths if path.parent.name in (CHECKPOINTS, WORK)}:
         if not any(folder.iterdir()):
             folder.rmdir()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal, TypeVar, cast
 
+import scipy.sparse as sp
 import torch
 from pydantic import Field, StrictBool, model_validator
 from torch import Generator, Tensor, nn
@@ -23,6 +24,7 @@ from graphprox.nn._naming import derive_named_options
 from graphprox.nn.activation import ACTIVATIONS, ActivationName
 from graphprox.nn.convolution import Convolution, Edges, glorot, in_neighbor_matrix
 from graphprox.nn.features import FeatureMatrix
+from graphprox.nn.part import WHOLE, Part
 from graphprox.nn.propagated_features import PropagatedFeatures
 
 
@@ -97,9 +99,13 @@ class Encoder(nn.Module, ABC):
     ----------
     n_components : int
         Number of channels of the embedding.
+    completes_rows : bool
+        Whether it reads rows of other nodes from ``edges.complete`` alone, so that a graph can be divided among
+        processes.
     """
 
     Options: ClassVar[type[EncoderOptions]] = EncoderOptions
+    completes_rows: ClassVar[bool] = False
     n_components: int
 
     def __init__(
@@ -137,9 +143,67 @@ class Encoder(nn.Module, ABC):
         Returns
         -------
         Edges
+        """
+        return self.prepare_neighbors(in_neighbor_matrix(edge_index, edge_weight, num_nodes), device)
+
+    def prepare_neighbors(
+        self, neighbors: sp.csr_array, device: torch.device | str = "cpu", part: Part = WHOLE
+    ) -> Edges:
+        """Prepare edges that are given as a matrix.
+
+        Parameters
+        ----------
+        neighbors : csr_array of shape (num_nodes, num_nodes)
+            In-neighbors of each node. Of a part, its shape is (num_rows, num_completed).
+        device : device or str, default="cpu"
+        part : Part, default=WHOLE
+            The nodes that rows stand for.
+
+        Returns
+        -------
+        Edges
             By default the weights as they are. Subclasses may normalize them or add self-loops.
         """
-        return Edges.of(in_neighbor_matrix(edge_index, edge_weight, num_nodes), device)
+        return Edges.of(neighbors, device, part)
+
+    def propagation_matrix(self, neighbors: sp.csr_array) -> sp.csr_array:
+        """Return the matrix of which :meth:`prepare_edges` prepares the entries.
+
+        Parameters
+        ----------
+        neighbors : csr_array of shape (num_nodes, num_nodes)
+            In-neighbors of each node.
+
+        Returns
+        -------
+        csr_array of shape (num_nodes, num_nodes)
+            By default the neighbors as they are.
+        """
+        return neighbors
+
+    @classmethod
+    def feature_diffusion(cls, options: EncoderOptions) -> tuple[float, ...] | None:  # noqa: ARG003
+        """Return the coefficients of a diffusion of the features, if no other part of the encoder needs edges.
+
+        A row of the embedding then follows from the same row of the diffused features by :meth:`encode_propagated`, so
+        that any rows can be encoded without the others.
+
+        Parameters
+        ----------
+        options : EncoderOptions
+
+        Returns
+        -------
+        tuple of float or None
+            ``(1.0,)`` for an encoder without edges; None, the default, for one whose layers alternate with propagation.
+
+        Examples
+        --------
+        >>> mlp, gcn = ENCODERS["mlp"], ENCODERS["gcn"]
+        >>> mlp.feature_diffusion(mlp.Options()), gcn.feature_diffusion(gcn.Options())
+        ((1.0,), None)
+        """
+        return None
 
     @abstractmethod
     def project(self, features: FeatureMatrix, kept: Tensor | None = None) -> Tensor:
@@ -206,7 +270,7 @@ class Encoder(nn.Module, ABC):
         Parameters
         ----------
         propagated : PropagatedFeatures
-            Output of :meth:`propagate_features`.
+            Output of :meth:`propagate_features`, or some of its rows.
         kept : Tensor of shape (in_channels,), optional
             1 for features to use and 0 for features to mask; by default all are used.
 
@@ -325,16 +389,15 @@ class ConvolutionEncoder(Encoder):
         """
         return self.convolution(in_channels, out_channels, generator=generator)
 
-    def prepare_edges(
-        self,
-        edge_index: IntArray,
-        edge_weight: FloatArray | None,
-        *,
-        num_nodes: int,
-        device: torch.device | str = "cpu",
+    def prepare_neighbors(
+        self, neighbors: sp.csr_array, device: torch.device | str = "cpu", part: Part = WHOLE
     ) -> Edges:
-        """Prepare edges for the convolution; see :meth:`Encoder.prepare_edges`."""
-        return self._first.prepare_edges(in_neighbor_matrix(edge_index, edge_weight, num_nodes), device)
+        """Prepare edges for the convolution; see :meth:`Encoder.prepare_neighbors`."""
+        return self._first.prepare_edges(neighbors, device, part)
+
+    def propagation_matrix(self, neighbors: sp.csr_array) -> sp.csr_array:
+        """Return the matrix along which the convolution propagates; see :meth:`Encoder.propagation_matrix`."""
+        return self._first.propagation_matrix(neighbors)
 
     def project(self, features: FeatureMatrix, kept: Tensor | None = None) -> Tensor:
         """Return the projection of the first layer; see :meth:`Encoder.project`."""

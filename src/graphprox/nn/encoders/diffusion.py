@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, cast
 
+import scipy.sparse as sp
 import torch
 from torch import Generator, Tensor
 
-from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox._utils.options_model import PositiveFloat, PositiveInt, Probability
-from graphprox.nn.convolution import Convolution, Edges, in_neighbor_matrix
+from graphprox.nn.convolution import Convolution, Edges
 from graphprox.nn.encoders.base import ConvolutionEncoder, EncoderOptions, register_encoder
 from graphprox.nn.encoders.gcn import GCNConv
-from graphprox.nn.encoders.mlp import LinearConv
+from graphprox.nn.encoders.mlp import LinearConv, encode_rows
 from graphprox.nn.features import FeatureMatrix
+from graphprox.nn.part import WHOLE, Part
 from graphprox.nn.propagated_features import PropagatedFeatures, estimate_costs, propagate_features
 from graphprox.nn.propagation import diffuse, heat_coefficients, pagerank_coefficients
 
@@ -71,6 +72,7 @@ class DiffusionEncoder(ConvolutionEncoder):
 
     Options = DiffusionOptions
     convolution: ClassVar[type[Convolution]] = LinearConv
+    completes_rows = True
 
     def __init__(
         self, in_channels: int, options: DiffusionOptions, *, weighted: bool = False, generator: Generator
@@ -78,16 +80,15 @@ class DiffusionEncoder(ConvolutionEncoder):
         super().__init__(in_channels, options, weighted=weighted, generator=generator)
         self.coefficients = options.coefficients()
 
-    def prepare_edges(
-        self,
-        edge_index: IntArray,
-        edge_weight: FloatArray | None,
-        *,
-        num_nodes: int,
-        device: torch.device | str = "cpu",
+    def prepare_neighbors(
+        self, neighbors: sp.csr_array, device: torch.device | str = "cpu", part: Part = WHOLE
     ) -> Edges:
-        """Prepare edges as GCN normalizes them; see :meth:`Encoder.prepare_edges`."""
-        return GCNConv.prepare_edges(in_neighbor_matrix(edge_index, edge_weight, num_nodes), device)
+        """Prepare edges as GCN normalizes them; see :meth:`Encoder.prepare_neighbors`."""
+        return GCNConv.prepare_edges(neighbors, device, part)
+
+    def propagation_matrix(self, neighbors: sp.csr_array) -> sp.csr_array:
+        """Return the matrix of GCN; see :meth:`Encoder.propagation_matrix`."""
+        return GCNConv.propagation_matrix(neighbors)
 
     def forward(self, projected: Tensor, edges: Edges) -> Tensor:
         """Return the diffused output of the layers, of shape (num_nodes, n_components); see :meth:`Encoder.forward`."""
@@ -103,7 +104,17 @@ class DiffusionEncoder(ConvolutionEncoder):
         costs = estimate_costs(features, edges, hops=hops, channels=channels, uses=uses, sharing=sharing)
         return propagate_features(features, edges, self.coefficients) if costs.propagated < costs.projected else None
 
+    @classmethod
+    def feature_diffusion(cls, options: EncoderOptions) -> tuple[float, ...] | None:
+        """Return that of the encoder, if its layers are linear; see :meth:`Encoder.feature_diffusion`."""
+        is_linear = options.activation == "none" and (options.num_layers == 1 or options.jumping != "max")
+        return cast("DiffusionOptions", options).coefficients() if is_linear else None
+
     def encode_propagated(self, propagated: PropagatedFeatures, kept: Tensor | None = None) -> Tensor:
         """Return the embedding from diffused features; see :meth:`Encoder.encode_propagated`."""
-        # The bias of the layer is diffused too, as it is added before.
-        return torch.addcmul(self.project(propagated.features, kept), propagated.ones, self._first.bias)
+        projected = self.project(propagated.features, kept)
+        # Biases are diffused too, as they are added before.
+        if self.options.num_layers == 1:
+            return torch.addcmul(projected, propagated.ones, self._first.bias)
+        constant = encode_rows(self, projected.new_zeros(1, projected.shape[1]))
+        return torch.addcmul(encode_rows(self, projected), propagated.ones - 1, constant)

@@ -16,6 +16,7 @@ from graphprox._utils.options_model import PositiveInt
 from graphprox.errors import ParameterError
 from graphprox.nn.convolution import Convolution, Edges, glorot
 from graphprox.nn.encoders.base import ConvolutionEncoder, EncoderOptions, register_encoder
+from graphprox.nn.part import WHOLE, Part
 from graphprox.nn.sparse import SparsePattern, attend, row_indices
 
 NEGATIVE_SLOPE = 0.2  # of the leaky ReLU of attention logits
@@ -57,19 +58,28 @@ class GATConv(Convolution):
         self.edge = nn.Parameter(torch.zeros(heads)) if weighted else None
 
     @staticmethod
-    def propagation_matrix(neighbors: sp.csr_array) -> sp.csr_array:
+    def propagation_matrix(neighbors: sp.csr_array, part: Part = WHOLE) -> sp.csr_array:
         """Return the matrix with one self-loop per node, weighted by the mean of the other edges to the node."""
         rows, num_nodes = row_indices(neighbors), neighbors.shape[0]
-        is_kept: NDArray[Any] = rows != neighbors.indices
+        is_kept: NDArray[Any] = rows + part.first != neighbors.indices
         sums = np.bincount(rows[is_kept], weights=neighbors.data[is_kept], minlength=num_nodes)
         counts = np.bincount(rows[is_kept], minlength=num_nodes)
-        return _replace_diagonal(neighbors, is_kept, sums / np.maximum(counts, 1))
+        return _replace_diagonal(neighbors, is_kept, sums / np.maximum(counts, 1), first=part.first)
 
     def propagate(self, projected: Tensor, edges: Edges) -> Tensor:
         """Return the mean weighted by attention plus a bias, of shape (num_nodes, out_channels)."""
         bias = None if self.edge is None else edges.values[:, None] * self.edge
         scorer, factors = attention_scorer(self.source, self.target), self.factors(edges.pattern)
-        mean = attend(edges.pattern, projected, scorer, bias, heads=self.heads, slope=NEGATIVE_SLOPE, factors=factors)
+        mean = attend(
+            edges.pattern,
+            edges.complete(projected),
+            scorer,
+            bias,
+            heads=self.heads,
+            slope=NEGATIVE_SLOPE,
+            factors=factors,
+            first=edges.part.first,
+        )
         return mean.add_(self.bias)
 
     def factors(self, pattern: SparsePattern) -> Tensor | None:
@@ -114,6 +124,7 @@ class GATEncoder(ConvolutionEncoder):
 
     Options = GATOptions
     convolution: ClassVar[type[Convolution]] = GATConv
+    completes_rows = True
     options: GATOptions
 
     def make_convolution(
@@ -159,11 +170,13 @@ def attention_factors(pattern: SparsePattern, heads: int, dropout: float) -> Ten
     return functional.dropout(torch.ones(pattern.num_entries, heads), dropout)
 
 
-def _replace_diagonal(matrix: sp.csr_array, is_kept: NDArray[Any], diagonal: NDArray[Any]) -> sp.csr_array:
+def _replace_diagonal(
+    matrix: sp.csr_array, is_kept: NDArray[Any], diagonal: NDArray[Any], *, first: int
+) -> sp.csr_array:
     """Return the kept entries and a diagonal, whose zeros are stored too because attention is over entries."""
     nodes = np.arange(matrix.shape[0])
     rows = np.concatenate([row_indices(matrix)[is_kept], nodes])
-    columns = np.concatenate([matrix.indices[is_kept], nodes])
+    columns = np.concatenate([matrix.indices[is_kept], nodes + first])
     values = np.concatenate([matrix.data[is_kept], diagonal]).astype(np.float32)
     result = sp.csr_array((values, (rows, columns)), shape=matrix.shape)
     result.sort_indices()

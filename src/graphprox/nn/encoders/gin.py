@@ -32,7 +32,8 @@ class GINConv(Convolution):
     def propagate(self, projected: Tensor, edges: Edges) -> Tensor:
         """Return the MLP of the sum, of shape (num_nodes, out_channels)."""
         # The first linear layer of the MLP is the projection: it commutes with the sum.
-        total = spmm(edges.pattern, edges.values, projected).add_(projected).add_(self.bias)
+        neighbors = spmm(edges.pattern, edges.values, edges.complete(projected))
+        total = neighbors.add_(projected).add_(self.bias)
         return torch.addmm(self.second_bias, torch.relu_(total), self.second)
 
 
@@ -54,3 +55,4 @@ class GINEncoder(ConvolutionEncoder):
 
     Options = GINOptions
     convolution: ClassVar[type[Convolution]] = GINConv
+    completes_rows = True

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from graphprox.nn.convolution import Convolution, Edges, invert_positive
 from graphprox.nn.encoders.base import ConvolutionEncoder, EncoderOptions, register_encoder
+from graphprox.nn.part import WHOLE, Part
 from graphprox.nn.sparse import spmm
 
 
@@ -21,14 +22,14 @@ class SAGEConv(Convolution):
         return 2 * out_channels
 
     @staticmethod
-    def propagation_matrix(neighbors: sp.csr_array) -> sp.csr_array:
+    def propagation_matrix(neighbors: sp.csr_array, part: Part = WHOLE) -> sp.csr_array:  # noqa: ARG004
         """Return the matrix with each row scaled to sum 1; rows without entries stay empty."""
         return sp.csr_array(sp.diags_array(invert_positive(neighbors.sum(axis=1))) @ neighbors)
 
     def propagate(self, projected: Tensor, edges: Edges) -> Tensor:
         """Return the mean of one half plus the other half and a bias, of shape (num_nodes, out_channels)."""
         neighbors, itself = projected.chunk(2, dim=1)
-        return spmm(edges.pattern, edges.values, neighbors).add_(itself).add_(self.bias)
+        return spmm(edges.pattern, edges.values, edges.complete(neighbors)).add_(itself).add_(self.bias)
 
 
 class SAGEOptions(EncoderOptions):
@@ -49,3 +50,4 @@ class SAGEEncoder(ConvolutionEncoder):
 
     Options = SAGEOptions
     convolution: ClassVar[type[Convolution]] = SAGEConv
+    completes_rows = True

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from graphprox._utils.options_model import Options, Text
 from graphprox._utils.registry import Registry
+from graphprox.errors import ParameterError
 from graphprox.nn._naming import derive_named_options
 
 
@@ -37,6 +38,23 @@ class ObjectiveOptions(Options):
 
 
 @dataclass(frozen=True)
+class SumsOverNodes:
+    """How an objective follows from sums over nodes, as those of parts of a graph add up.
+
+    Parameters
+    ----------
+    statistics : callable
+        Function of two views, or of the same rows of both, that returns a tuple of tensors. Elementwise, the tuples of
+        disjoint rows add up to that of all.
+    loss : callable
+        Function of the statistics of all rows, and of the options of the objective as keywords.
+    """
+
+    statistics: Callable[[Tensor, Tensor], tuple[Tensor, ...]]
+    loss: Callable[..., Tensor]
+
+
+@dataclass(frozen=True)
 class Objective:
     """Registered objective.
 
@@ -50,6 +68,8 @@ class Objective:
         Options of the objective.
     summary : str
         First line of the function's docstring.
+    sums : SumsOverNodes, optional
+        How it follows from sums over nodes. Without, all nodes have to be in the memory of one process.
 
     Examples
     --------
@@ -63,6 +83,7 @@ class Objective:
     function: Callable[..., Tensor]
     options: type[ObjectiveOptions]
     summary: str
+    sums: SumsOverNodes | None = None
 
     def __post_init__(self) -> None:
         # As functools.wraps does: registries compare entries by where they are defined.
@@ -83,8 +104,29 @@ class Objective:
         -------
         Tensor of shape ()
         """
-        fields = {field: getattr(options, field) for field in type(options).model_fields if field != "name"}
-        return self.function(a, b, **fields)
+        return self.function(a, b, **_to_keywords(options))
+
+    def loss_of(self, statistics: tuple[Tensor, ...], options: ObjectiveOptions) -> Tensor:
+        """Return the loss that follows from the sums over all nodes.
+
+        Parameters
+        ----------
+        statistics : tuple of Tensor
+            Elementwise sum of what ``sums.statistics`` returns for all rows of two views.
+        options : ObjectiveOptions
+            Options, of the type :attr:`options`.
+
+        Returns
+        -------
+        Tensor of shape ()
+        """
+        if self.sums is None:
+            raise ParameterError(f"an objective must be a function of sums over nodes; {self.name!r} is not")
+        return self.sums.loss(statistics, **_to_keywords(options))
+
+
+def _to_keywords(options: ObjectiveOptions) -> dict[str, Any]:
+    return {field: getattr(options, field) for field in type(options).model_fields if field != "name"}
 
 
 ObjectiveFunction = TypeVar("ObjectiveFunction", bound=Callable[..., Tensor])
@@ -93,7 +135,7 @@ OBJECTIVES: Registry[Objective] = Registry("objective", package="graphprox.nn.ob
 
 
 def register_objective(
-    name: str, *, options: type[ObjectiveOptions] = ObjectiveOptions
+    name: str, *, options: type[ObjectiveOptions] = ObjectiveOptions, sums: SumsOverNodes | None = None
 ) -> Callable[[ObjectiveFunction], ObjectiveFunction]:
     """Register a function of two views as an objective.
 
@@ -103,6 +145,8 @@ def register_objective(
         Name in recipes and on the command line.
     options : type of ObjectiveOptions
         Options of the function. If ``name`` is not the default of that field, a subclass with that default is used.
+    sums : SumsOverNodes, optional
+        How the objective follows from sums over nodes, which training by several processes needs.
 
     Returns
     -------
@@ -119,7 +163,7 @@ def register_objective(
     def register(function: ObjectiveFunction) -> ObjectiveFunction:
         named = derive_named_options(options, name, owner=function)
         summary = (function.__doc__ or "").strip().partition("\n")[0]
-        OBJECTIVES.add(name, Objective(name, function, named, summary))
+        OBJECTIVES.add(name, Objective(name, function, named, summary, sums))
         cast("Any", function).Options = named
         return function
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from graphprox._utils.options_model import PositiveFloat
 from graphprox.errors import ParameterError
 from graphprox.nn.objectives._contrast import check_count, check_temperature, check_views, inverse_norms
-from graphprox.nn.objectives.base import ObjectiveOptions, register_objective
+from graphprox.nn.objectives.base import ObjectiveOptions, SumsOverNodes, register_objective
 
 # Squares of this many rows at a time stay in the cache of the processor, which is much faster for many rows.
 ROWS_PER_BLOCK = 1024
@@ -40,42 +40,6 @@ class ChannelOptions(ObjectiveOptions):
     name: Literal["channel"] = "channel"
     temperature: PositiveFloat = 0.5
     positives_in_denominator: StrictBool = False
-
-
-@register_objective("channel", options=ChannelOptions)
-def channel_contrast(
-    a: Tensor, b: Tensor, *, temperature: float = 0.5, positives_in_denominator: bool = False
-) -> Tensor:
-    """Contrast each channel of a view with all channels of the other, as in the paper (Eq. 2).
-
-    The loss of channel i is -log(exp s_ii / Σ_j≠i exp s_ij) plus the same with s_ji, where s is the cosine of two
-    columns divided by the temperature; it is averaged over channels. The cosine of a column of zeros is 0, with
-    gradient 0. Forward and backward take three products of num_nodes × channels × channels together.
-
-    Parameters
-    ----------
-    a, b : Tensor of shape (num_nodes, channels)
-        Projections of two views of the same nodes.
-    temperature : float, default=0.5
-        Cosines are divided by it.
-    positives_in_denominator : bool, default=False
-        Whether the denominator contains the positive pair s_ii, as in InfoNCE. Without it the loss may be negative.
-
-    Returns
-    -------
-    Tensor of shape ()
-
-    Examples
-    --------
-    >>> a, b = torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([[2.0, 0.0], [0.0, 3.0]])
-    >>> channel_contrast(a, b, temperature=0.5).item()  # the cosine of positive pairs is 1, of negative ones 0
-    -4.0
-    >>> round(channel_contrast(a, b, temperature=0.5, positives_in_denominator=True).item(), 4)
-    0.2539
-    """
-    return channel_loss(
-        channel_statistics(a, b), temperature=temperature, positives_in_denominator=positives_in_denominator
-    )
 
 
 class ChannelStatistics(NamedTuple):
@@ -156,11 +120,48 @@ def channel_loss(
     -2.6137
     """
     check_temperature(temperature)
-    check_count("channel", len(statistics.products), positives_in_denominator=positives_in_denominator)
-    scale_a, scale_b = (inverse_norms(squares) for squares in statistics[1:])
-    similarities = statistics.products * (scale_a / temperature)[:, None] * scale_b
+    products, *squares = statistics
+    check_count("channel", len(products), positives_in_denominator=positives_in_denominator)
+    scale_a, scale_b = map(inverse_norms, squares)
+    similarities = products * (scale_a / temperature)[:, None] * scale_b
     compared = similarities if positives_in_denominator else similarities.clone().fill_diagonal_(-math.inf)
     return (compared.logsumexp(1) + compared.logsumexp(0) - 2 * similarities.diagonal()).mean()
+
+
+@register_objective("channel", options=ChannelOptions, sums=SumsOverNodes(channel_statistics, channel_loss))
+def channel_contrast(
+    a: Tensor, b: Tensor, *, temperature: float = 0.5, positives_in_denominator: bool = False
+) -> Tensor:
+    """Contrast each channel of a view with all channels of the other, as in the paper (Eq. 2).
+
+    The loss of channel i is -log(exp s_ii / Σ_j≠i exp s_ij) plus the same with s_ji, where s is the cosine of two
+    columns divided by the temperature; it is averaged over channels. The cosine of a column of zeros is 0, with
+    gradient 0. Forward and backward take three products of num_nodes × channels × channels together.
+
+    Parameters
+    ----------
+    a, b : Tensor of shape (num_nodes, channels)
+        Projections of two views of the same nodes.
+    temperature : float, default=0.5
+        Cosines are divided by it.
+    positives_in_denominator : bool, default=False
+        Whether the denominator contains the positive pair s_ii, as in InfoNCE. Without it the loss may be negative.
+
+    Returns
+    -------
+    Tensor of shape ()
+
+    Examples
+    --------
+    >>> a, b = torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([[2.0, 0.0], [0.0, 3.0]])
+    >>> channel_contrast(a, b, temperature=0.5).item()  # the cosine of positive pairs is 1, of negative ones 0
+    -4.0
+    >>> round(channel_contrast(a, b, temperature=0.5, positives_in_denominator=True).item(), 4)
+    0.2539
+    """
+    return channel_loss(
+        channel_statistics(a, b), temperature=temperature, positives_in_denominator=positives_in_denominator
+    )
 
 
 class _Statistics(torch.autograd.Function):

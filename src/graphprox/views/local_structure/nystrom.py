@@ -11,6 +11,7 @@ from numpy.random import Generator
 from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox._utils.numba_helpers import Float64Array, UInt64Array
 from graphprox._utils.progress import Progress
+from graphprox._utils.team import current_team
 from graphprox.errors import ParameterError
 from graphprox.views.local_structure.adjacency import Adjacency
 from graphprox.views.local_structure.subgraphs import Sampler
@@ -88,13 +89,19 @@ def compute_projection(kernel: Float64Array, *, tolerance: float) -> Float64Arra
 
 
 def project_kernel(kernel: LandmarkKernel, projection: Float64Array, num_nodes: int, report: Progress) -> FloatArray:
-    """Return the projected kernel of all nodes, (num_nodes, rank), computed in blocks."""
+    """Return the projected kernel of all nodes, (num_nodes, rank), computed in blocks, which processes share."""
     vectors = np.empty((num_nodes, projection.shape[1]), np.float32)
     fingerprint = np.empty(num_nodes, np.uint64)
-    for block in _iterate_blocks(num_nodes, len(projection)):
+    team, blocks = current_team(), list(_iterate_blocks(num_nodes, len(projection)))
+    # Whole blocks are shared, as a product of other rows might round differently.
+    shares = [blocks[each] for each in team.all_rows(len(blocks))]
+    for block in shares[team.rank]:
         rows, fingerprint[block] = kernel.compute_rows(np.arange(block.start, block.stop))
         vectors[block] = rows @ projection
         report("topology", block.stop, num_nodes)
+    owned = [slice(share[0].start, share[-1].stop) if share else slice(0, 0) for share in shares]
+    team.copy_rows(vectors, owned)
+    team.copy_rows(fingerprint, owned)
     _unify_equal_rows(vectors, fingerprint)
     return vectors
 

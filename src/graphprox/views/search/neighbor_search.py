@@ -14,6 +14,7 @@ from graphprox._utils.checks import check_integer
 from graphprox._utils.progress import Progress
 from graphprox._utils.random import RandomState, check_seed
 from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.team import current_team
 from graphprox.errors import LowRecallWarning
 from graphprox.views.ranking import NO_NEIGHBOR, Ranking
 from graphprox.views.search.directions import Directions, find_directions
@@ -70,8 +71,9 @@ def rank(
     seed = check_seed(random_state)
     directions = find_directions(matrix)
     name = select_engine(engine, directions)
-    candidates = ENGINES[name](directions, int(k_max), seed)
+    candidates = _find_candidates(name, directions, int(k_max), seed)
     neighbors, similarities = _place_neighbors(directions, candidates, k_max=int(k_max), seed=seed, progress=progress)
+    _merge_neighbors(neighbors, similarities)
     recall = _estimate_recall(directions, similarities, seed=seed) if name != "exact" else 1.0
     if recall < LOW_RECALL:
         warnings.warn(
@@ -81,6 +83,27 @@ def rank(
             stacklevel=find_stacklevel(),
         )
     return Ranking(neighbors, similarities, engine=name, recall=recall)
+
+
+def _find_candidates(engine: str, directions: Directions, k_max: int, seed: int) -> Iterable[Candidates]:
+    """Return the candidates that this process finds: exactly those of its directions, or all if it is the first."""
+    team = current_team()
+    if team.size == 1:
+        return ENGINES[engine](directions, k_max, seed)
+    if engine == "exact":
+        own = team.all_rows(len(directions))[team.rank]
+        return find_exact_candidates(directions, np.arange(own.start, own.stop), k_max)
+    return ENGINES[engine](directions, k_max, seed) if team.rank == 0 else ()
+
+
+def _merge_neighbors(neighbors: NDArray[np.int32], similarities: FloatArray) -> None:
+    """Add what other processes have found: for each node, only one of them has searched."""
+    team = current_team()
+    if team.size > 1:
+        neighbors -= NO_NEIGHBOR
+        team.add_up(neighbors)
+        neighbors += NO_NEIGHBOR
+        team.add_up(similarities)
 
 
 def _place_neighbors(

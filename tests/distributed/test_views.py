@@ -1,0 +1,62 @@
+"""Views: rankings that several processes make together are those of one, byte by byte, whoever has some in a cache."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from graphprox import synthetic
+from graphprox.views.base import rank_view
+from graphprox.views.local_structure import nystrom
+from graphprox.views.search import engines, rank
+
+SMALL = {"num_walks": 3, "walk_length": 4, "num_landmarks": 20}
+
+
+def rank_together(_processes, view, options):
+    nystrom.BLOCK_ENTRIES = 20 * 32  # many blocks
+    ranking = rank_view(synthetic(nodes=140), view, k_max=5, options=options, cache=False)
+    return ranking.neighbors, ranking.similarities, ranking.recall
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize(("view", "options"), [("topology", SMALL), ("feature", {}), ("neighborhood", {})])
+def test_ranking_of_several_processes_is_that_of_one(workers, view, options, size, monkeypatch):
+    monkeypatch.setattr(nystrom, "BLOCK_ENTRIES", 20 * 32)
+    expected = rank_together(None, view, options)
+    for found in workers(size, rank_together, view, options):
+        for each, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(each, other)
+
+
+def rank_approximately(_processes, engine):
+    engines.MAX_TRIVIAL_SIZE = 0
+    x = np.random.default_rng(0).standard_normal((300, 8))
+    ranking = rank(x, k_max=5, engine=engine)
+    return ranking.neighbors, ranking.similarities, ranking.recall
+
+
+@pytest.mark.parametrize("engine", ["descent", "ivf"])
+def test_approximate_search_of_the_first_process_is_copied_with_its_recall(workers, engine, monkeypatch):
+    monkeypatch.setattr(engines, "MAX_TRIVIAL_SIZE", 0)
+    expected = rank_approximately(None, engine)
+    for found in workers(2, rank_approximately, engine):
+        for each, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(each, other)
+        assert 0 < found[2] <= 1
+
+
+def rank_with_cache(processes, folders):
+    os.environ["XDG_CACHE_HOME"] = folders[processes.rank]
+    return rank_view(synthetic(nodes=140), "feature", k_max=5).neighbors
+
+
+def test_cache_of_one_process_does_not_leave_the_others_waiting(workers, tmp_path):
+    folders = [str(tmp_path / name) for name in ("first", "second")]
+    (alone,) = workers(1, rank_with_cache, folders)
+    assert len(list(tmp_path.glob("first/graphprox/rankings/*"))) == 1
+    for found in workers(2, rank_with_cache, folders):
+        np.testing.assert_array_equal(found, alone)
+    assert len(list(tmp_path.glob("second/graphprox/rankings/*"))) == 1
