@@ -114,6 +114,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         start = time.perf_counter()
         report = progress or _ignore_progress
         self._seed = seed
+        self._make_store(graph, OUTPUTS)  # raises if there is no room for files, before any work
         self.selection_ = self._select(graph, seed, report)
         has_features, weights = self.selection_.choice != EDGES, self.selection_.weights
         store = self._make_store(graph, weights)
