@@ -234,7 +234,7 @@ def test_invalid_embeddings_are_rejected(tmp_path, given, ids):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["v", "v.xlsx", "v.csv.gz"])
+@pytest.mark.parametrize("name", ["v.doc", "v.xlsx", "v.csv.gz"])
 def test_an_unknown_ending_is_rejected(tmp_path, name):
     with pytest.raises(GraphproxError, match=r"one of \.parquet, .*; got 'v"):
         write_embedding(tmp_path / name, VECTORS)

@@ -7,6 +7,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable
+from functools import partial
 from itertools import takewhile
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ import graphprox
 from graphprox._utils.amounts import format_memory
 from graphprox._utils.memory import available_memory, is_out_of_memory
 from graphprox._utils.renamed import RENAMED_COMMANDS
+from graphprox.cli import ranks
 from graphprox.cli.compare import compare_methods
 from graphprox.cli.curve import show_curve
 from graphprox.cli.datasets import list_datasets
@@ -88,7 +90,7 @@ def _program(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print neither progress nor forecasts.")] = False,
 ) -> None:
-    set_quiet(quiet)
+    set_quiet(quiet or not ranks.is_first())
 
 
 def main() -> None:
@@ -96,7 +98,17 @@ def main() -> None:
 
     Exits with code 2 after a user error and with 1 after an internal error, with one sentence on stderr.
     """
-    run_program(app, check=_check_arguments)
+    try:
+        run_program(_run_app)
+    finally:
+        ranks.wait_for_others()
+
+
+def _run_app(**options: Any) -> Any:
+    arguments = sys.argv[1:]
+    with ranks.join_if_several(arguments):
+        _check_arguments(arguments)
+        return app(**options)
 
 
 def _check_arguments(arguments: list[str]) -> None:
@@ -128,9 +140,7 @@ def run_program(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", GraphproxWarning)
-            warnings.showwarning = lambda message, *_, **__: errors.print(
-                f"[yellow]warning:[/] {escape(to_command_line(str(message), sys.argv[1:]))}"
-            )
+            warnings.showwarning = partial(_show_warning, errors)
             check(sys.argv[1:])
             code = program(standalone_mode=False, prog_name=name) or 0
         remove_new_folders()  # a dry run writes nothing
@@ -164,8 +174,15 @@ def _is_verbose() -> bool:
     return "--verbose" in takewhile(lambda argument: argument.startswith("-"), sys.argv[1:])
 
 
+def _show_warning(errors: Console, message: Warning | str, *_: object, **__: object) -> None:
+    if ranks.is_first():
+        errors.print(f"[yellow]warning:[/] {escape(to_command_line(str(message), sys.argv[1:]))}")
+
+
 def _report(errors: Console, sentence: str, code: int) -> None:
     remove_new_folders()
+    if sentence and not ranks.may_print():
+        sys.exit(code)
     if _is_verbose():
         errors.print(escape(traceback.format_exc()))
     if sentence:

@@ -36,9 +36,11 @@ from graphprox.cli.options import (
 )
 from graphprox.cli.outputs import one_file, writes
 from graphprox.cli.progress_display import progress_bars, show_stage
+from graphprox.cli.ranks import is_first, several
+from graphprox.cli.shared_embed import check_is_shared, continue_if_restarted, write_together
 from graphprox.cli.signals import describe_stop, stop_code
 from graphprox.embedding import Embedding
-from graphprox.errors import GraphproxError, ParameterError, StructuralFeaturesWarning
+from graphprox.errors import GraphproxError, ParameterError, ProcessError, StructuralFeaturesWarning
 from graphprox.io.embedding_writer import check_writable, embedding_files, write_embedding
 from graphprox.io.sql.sql_writer import is_database
 from graphprox.io.storage.model_claims import claim_model_folder
@@ -143,11 +145,14 @@ def embed_graph(
     start = time.perf_counter()
     folder = model or out.with_name(f"{out.name}.training")
     watch_new_folders(folder)
-    check_writable(out, layout, table, overwrite=force)
+    if is_first():
+        check_writable(out, layout, table, overwrite=force)
     # The method is resolved once, and an invalid setting is reported before anything is read.
     family = method if recipe is None else DEFAULT_TRAINED_METHOD
     settings = collect_settings(changes, method=family, dim=dim, epochs=epochs, scale=scale, options=_TRAINING_OPTIONS)
     estimator = _make_embedder(source.name, method, preset, recipe, settings, seed)
+    check_is_shared(estimator)
+    resume, force = continue_if_restarted(folder, resume=resume, force=force)
     if explain is not None:
         _check_explains(estimator, explain)
     if dry_run:
@@ -164,14 +169,15 @@ def embed_graph(
     }
 
     def check(graph: Graph) -> None:
-        announce_forecast(estimator, graph, title=source.name, ignore_memory=ignore_memory)
+        if several() is None:  # the work of one process is forecast
+            announce_forecast(estimator, graph, title=source.name, ignore_memory=ignore_memory)
 
     embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard, check=check)
     with show_stage(str(out), "writing"):
-        written = write_embedding(out, embedding, layout=layout, table=table, overwrite=force)
+        written = write_together(out, embedding, layout=layout, table=table, overwrite=force)
     if explain is not None:
         written.append(_plot_selection(explain, estimator))
-    if model is None and _saves_while_training(estimator):
+    if model is None and _saves_while_training(estimator) and is_first():
         _remove_checkpoints(folder)
     about = {**_describe(estimator), "model": None if model is None else str(model)}
     _print_summary(as_json, written=written, embedding=embedding, seconds=time.perf_counter() - start, **about)
@@ -312,12 +318,12 @@ def _fit(
 
     model = options["checkpoint_dir"]
     with ExitStack() as claims, progress_bars(source.name) as show, report_progress(show):
-        callbacks = claims.enter_context(tensorboard_callbacks(tensorboard))
+        callbacks = claims.enter_context(tensorboard_callbacks(tensorboard if is_first() else None))
         _set_training_options(estimator, {**options, "callbacks": callbacks or None}, checkpoints=folder)
         estimator.check_parameters()
         is_saved_while_training = _saves_while_training(estimator)
-        temporary = folder if model is None and not folder.exists() else None
-        if is_saved_while_training or model is not None:
+        temporary = folder if model is None and not folder.exists() and is_first() else None
+        if (is_saved_while_training or model is not None) and is_first():
             kind = FAMILY if is_saved_while_training else estimator.name
             claims.enter_context(
                 claim_model_folder(folder, kind, overwrite=options["overwrite"], resume=options["resume"])
@@ -355,6 +361,8 @@ def _remove_on_error(folder: Path | None) -> Iterator[None]:
     """Remove a newly created folder of checkpoints if training fails, but not if it is interrupted."""
     try:
         yield
+    except ProcessError:  # torchrun may start the processes again
+        raise
     except GraphproxError:
         if folder is not None and folder.exists():
             _remove_checkpoints(folder)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from graphprox.cli.ranks import is_first
+
 _missing: set[Path] = set()
 
 
@@ -27,7 +29,7 @@ def watch_new_folders(*folders: Path | None) -> None:
     ...     model.parent.exists(), Path(place).exists()
     (False, True)
     """
-    given = [folder for folder in folders if folder is not None]
+    given = [folder for folder in folders if folder is not None and is_first()]
     _missing.update(each for folder in given for each in (folder, *folder.parents) if not each.exists())
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from graphprox._utils.figures import figure_files
 from graphprox.cli.new_folders import watch_new_folders
 from graphprox.cli.options import GraphSource
+from graphprox.cli.ranks import is_first
 from graphprox.datasets import CATALOG
 from graphprox.datasets.named import is_dataset_name
 from graphprox.datasets.source import find_raw_folder
@@ -77,7 +78,7 @@ def writes(
             )
             _check_table(given)
             with ExitStack() as locks:
-                for path in outputs:
+                for path in outputs if is_first() else ():  # of several processes
                     if creates_parents:
                         make_writable_folder(path.parent)
                     locks.enter_context(hold_lock(path))

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from graphprox._utils.arrays import NodeIds
 from graphprox.embedding import Embedding, check_vectors
 from graphprox.errors import ParameterError, WriteError
+from graphprox.io.embedding_parts import check_folder_of_parts, is_folder_of_parts, part_files, write_parts
 from graphprox.io.sql.sql_writer import DATABASE_ENDINGS, DEFAULT_TABLE, check_table, is_database, write_table
 from graphprox.io.storage.files import atomic_write, make_writable_folder, reason
 from graphprox.io.tables.list_columns import VECTOR, list_array
@@ -55,6 +56,7 @@ def write_embedding(
         ``.txt``, ``.w2v``   word2vec text: the sizes in the first line, then an id and a vector per line
         ``.tsv``             TensorBoard's projector: the vectors, and the ids in ``NAME.metadata.tsv``
         ``.duckdb``          a table of a DuckDB database, with the columns ``id`` and ``vector``
+        none                 a folder of such Parquet files, one for each process
         ===================  ==========================================================================
     embedding : Embedding or array-like of shape (num_nodes, n_components)
         The vectors.
@@ -126,7 +128,9 @@ def check_writable(path: Path, layout: str | None = None, table: str | None = No
     """
     _get_writer(path, layout, table, overwrite=overwrite)
     make_writable_folder(path.parent)
-    if path.is_dir():
+    if is_folder_of_parts(path):
+        check_folder_of_parts(path)
+    elif path.is_dir():
         raise WriteError(f"{path} must be a file; it is a directory: name a file inside it")
     if is_database(path):
         check_table(path, table or DEFAULT_TABLE, overwrite=overwrite)
@@ -147,6 +151,8 @@ def embedding_files(path: Path) -> list[Path]:
     """
     if is_database(path):
         return []
+    if is_folder_of_parts(path):
+        return part_files(path)
     return [path, path.with_name(f"{path.stem}.metadata.tsv")] if path.suffix.lower() == ".tsv" else [path]
 
 
@@ -161,7 +167,7 @@ def _get_writer(path: Path, layout: str | None, table: str | None, *, overwrite:
         return partial(_write_table, table=table or DEFAULT_TABLE, overwrite=overwrite)
     write = _WRITERS.get(path.suffix.lower())
     if write is None:
-        known = ", ".join((*_WRITERS, *DATABASE_ENDINGS))
+        known = ", ".join(filter(None, (*_WRITERS, *DATABASE_ENDINGS)))
         raise WriteError(f"the ending of an embedding file must be one of {known}; got {path.name!r}")
     return _write_wide if layout == "wide" else write
 
@@ -178,8 +184,13 @@ def _table(vectors: NDArray[Any], ids: NodeIds | None) -> pa.Table:
     return pa.table(columns if ids is None else {"id": _id_column(ids), **columns})
 
 
+def make_table(vectors: NDArray[Any], ids: NodeIds) -> pa.Table:
+    """Return ids and vectors as the columns of a Parquet file."""
+    return pa.table({"id": _id_column(ids), VECTOR: list_array(vectors)})
+
+
 def _write_parquet(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
-    table = pa.table({"id": _id_column(ids), VECTOR: list_array(vectors)})
+    table = make_table(vectors, ids)
     with atomic_write(path) as (staged,), staged.open("wb") as file:  # Arrow opens no names that are not valid UTF-8
         # Components hardly repeat: a dictionary of them only takes time.
         pa.parquet.write_table(table, file, use_dictionary=False)
@@ -270,4 +281,5 @@ _WRITERS: dict[str, Writer] = {
     ".txt": _write_word2vec,
     ".w2v": _write_word2vec,
     ".tsv": _write_projector,
+    "": write_parts,
 }

@@ -1,0 +1,44 @@
+"""What graphprox embed does otherwise if several processes share it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphprox._utils.defaults import DEFAULT_TRAINED_METHOD
+from graphprox.cli.ranks import is_first, several, was_restarted
+from graphprox.embedding import Embedding
+from graphprox.errors import ParameterError
+from graphprox.io.embedding_parts import is_folder_of_parts
+from graphprox.io.embedding_writer import embedding_files, write_embedding
+from graphprox.io.storage.model_files import CHECKPOINTS, checkpoint_epochs
+
+if TYPE_CHECKING:
+    from graphprox.methods import GraphEmbedder
+
+
+def check_is_shared(estimator: GraphEmbedder) -> None:
+    """Check that several processes can share the training of a method, if there are several."""
+    if several() is not None and "checkpoint_dir" not in estimator.parameters():
+        raise ParameterError(
+            f"several processes share the training of --method {DEFAULT_TRAINED_METHOD} and its family; got "
+            f"{estimator.name}: name such a method, or start one process without torchrun"
+        )
+
+
+def continue_if_restarted(folder: Path, *, resume: bool, force: bool) -> tuple[bool, bool]:
+    """Return whether training is resumed, and whether an older model is replaced.
+
+    Processes that torchrun has started again resume what they have saved. What was to be replaced is gone by then.
+    """
+    if not was_restarted():
+        return resume, force
+    is_saved = bool(checkpoint_epochs(folder / CHECKPOINTS))
+    return is_saved or not force, force and not is_saved
+
+
+def write_together(out: Path, embedding: Embedding, **options: Any) -> list[Path]:
+    """Write an embedding: the first process does, or each its part of a folder; return all files."""
+    if is_first() or is_folder_of_parts(out):
+        return write_embedding(out, embedding, **options)
+    return embedding_files(out)

@@ -1,0 +1,183 @@
+"""The program under torchrun: the results of one process, each sentence once, and an end to every failure.
+
+Covers graphprox.cli.ranks and graphprox.cli.shared_embed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from distributed.torchrun import TIMEOUT, find_ranks, finish, run, start, wait_for_epoch
+
+FTGCL = ["--method", "ft-gcl", "--dim", "8", "--set", "encoder=sage", "--no-cache"]
+LONG = ["embed", "synthetic:nodes=2000", *FTGCL, "--epochs", "150", "--model", "model", "--checkpoint-every", "5"]
+
+
+def read_vectors(path):
+    table = pq.read_table(path)
+    return table["id"].to_numpy(), np.stack(table["vector"].to_numpy())
+
+
+def assert_alike(path, expected):
+    ids, vectors = read_vectors(path)
+    expected_ids, expected_vectors = read_vectors(expected)
+    np.testing.assert_array_equal(ids, expected_ids)
+    np.testing.assert_allclose(vectors, expected_vectors, atol=1e-3 * np.abs(expected_vectors).max())
+
+
+def test_two_processes_write_a_part_each_with_the_vectors_of_one(tmp_path):
+    graph = ["embed", "synthetic", *FTGCL, "--epochs", "3"]
+    code, out, sentences = run(2, *graph, "--out", "parts", "--json", folder=tmp_path)
+    about = json.loads(out)  # printed once
+    assert (code, sentences, about["nodes"], about["epochs"]) == (0, [], 840, 3)
+    assert about["files"] == ["parts/part-00000.parquet", "parts/part-00001.parquet"]
+    assert [pq.read_table(tmp_path / file).num_rows for file in about["files"]] == [420, 420]
+    code, _, _ = run(1, *graph, "--out", "one.parquet", folder=tmp_path)  # is not shared
+    assert code == 0
+    assert_alike(tmp_path / "parts", tmp_path / "one.parquet")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.parquet", "parts"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ["info", "synthetic"],
+            "error: only embed can be shared by several processes; torchrun has started 2 for info: ",
+        ),
+        (["embed", "missing.csv", *FTGCL, "--out", "new/v.npy"], "error: missing.csv does not exist: check the name"),
+    ],
+)
+def test_error_of_the_user_is_printed_once(tmp_path, arguments, sentence):
+    code, out, sentences = run(2, *arguments, folder=tmp_path)
+    assert code != 0
+    assert out == ""
+    assert len(sentences) == 1
+    assert sentences[0].startswith(sentence)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ["embed", "synthetic", "--out", "v.npy"],
+            "error: several processes share the training of --method ft-gcl and ",
+        ),
+        (
+            ["embed", "synthetic", "--method", "grace", "--out", "v.npy"],
+            "error: several processes need an objective that is a function of sums over nodes, such as channel; got ",
+        ),
+        (["embed", "synthetic", *FTGCL, "--out", "v.npy", "--dry-run"], "error: --dry-run forecasts the work of one "),
+        (["embed", "synthetic", *FTGCL, "--out", "v.doc"], "error: the ending of an embedding file must be one of "),
+        (["embed", "synthetic", *FTGCL, "--outt", "v.doc"], "error: there is no option --outt"),
+    ],
+)
+def test_what_cannot_be_shared_is_refused_in_one_sentence(tmp_path, arguments, sentence):
+    test_error_of_the_user_is_printed_once(tmp_path, arguments, sentence)
+
+
+# -- failures -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_killed_process_is_started_again_and_resumes(tmp_path):
+    agent = start(
+        ["--standalone", "--nproc-per-node=2", "--max-restarts=2"], [*LONG, "--out", "several.parquet"], tmp_path
+    )
+    wait_for_epoch(tmp_path / "model", 30)
+    os.kill(find_ranks(agent)[1], signal.SIGKILL)
+    code, _, sentences = finish(agent)
+    assert code == 0
+    assert (
+        any("no process may end before the others; process 1 of 2 did" in each for each in sentences) or sentences == []
+    )
+    epochs = [json.loads(line)["epoch"] for line in (tmp_path / "model" / "metrics.jsonl").read_text().splitlines()]
+    assert epochs == list(range(1, 151))
+    code, _, _ = run(1, *LONG[:-4], "--out", "one.parquet", folder=tmp_path)
+    assert code == 0
+    assert_alike(tmp_path / "several.parquet", tmp_path / "one.parquet")
+
+
+@pytest.mark.slow
+def test_process_that_hangs_ends_all_after_the_timeout_by_a_sentence(tmp_path):
+    agent = start(
+        ["--standalone", "--nproc-per-node=3"],
+        [*LONG, "--out", "v.parquet"],
+        tmp_path,
+        variables={"GRAPHPROX_TIMEOUT": "4"},
+    )
+    wait_for_epoch(tmp_path / "model", 5)
+    stopped = find_ranks(agent)[1]
+    os.kill(stopped, signal.SIGSTOP)
+    time.sleep(12)
+    os.kill(stopped, signal.SIGCONT)  # else torchrun needs 30 seconds to end it
+    code, _, sentences = finish(agent)
+    assert code != 0
+    expected = (
+        "error: a process must answer within 4 s; process 1 of 3 did not: look for what holds it up, and start all"
+    )
+    assert len([each for each in sentences if each.startswith(expected)]) >= 2
+    assert not (tmp_path / "v.parquet").exists()
+    code, _, sentences = run(2, *LONG, "--resume", "--out", "v.parquet", folder=tmp_path)
+    assert (code, sentences) == (0, [])
+
+
+@pytest.mark.slow
+def test_sigterm_to_torchrun_saves_what_was_trained(tmp_path):
+    agent = start(["--standalone", "--nproc-per-node=2"], [*LONG, "--out", "v.parquet"], tmp_path)
+    wait_for_epoch(tmp_path / "model", 12)
+    agent.send_signal(signal.SIGTERM)
+    code, _, sentences = finish(agent)
+    assert code != 0
+    assert len(sentences) == 1
+    assert sentences[0].startswith("error: stopped after epoch ")
+    assert sentences[0].endswith("of 150: add --resume to continue from there")
+
+
+def start_machine(number, port, folder, *, nodes, prefix=(), host="localhost"):
+    """Start the agent of one of two machines, which all work in the same folder."""
+    return start(
+        [
+            f"--nnodes={nodes}",
+            "--nproc-per-node=1",
+            "--max-restarts=3",
+            "--rdzv-backend=c10d",
+            f"--rdzv-endpoint={host}:{port}",
+            "--rdzv-id=test",
+            "--rdzv-conf=last_call_timeout=3,join_timeout=120",
+            f"--local-addr={host}",
+        ],
+        [*LONG, "--resume", "--out", "several.parquet"],
+        folder,
+        prefix=prefix,
+    )
+
+
+@pytest.mark.slow
+def test_lost_machine_leaves_the_others_to_continue_without_it(tmp_path):
+    port = 29000 + os.getpid() % 1000
+    machines = [start_machine(number, port, tmp_path, nodes="1:2") for number in range(2)]
+    wait_for_epoch(tmp_path / "model", 30)
+    hosting = 0 if 0 in find_ranks(machines[0]) else 1  # which also hosts the rendezvous, or not
+    for pid in find_ranks(machines[1]).values():
+        os.kill(pid, signal.SIGSTOP)  # so that both end at once
+        os.killpg(machines[1].pid, signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)
+    assert hosting in (0, 1)
+    code, _, _ = finish(machines[0])
+    assert code == 0
+    code, _, _ = run(1, *LONG[:-4], "--out", "one.parquet", folder=tmp_path)
+    assert code == 0
+    assert_alike(tmp_path / "several.parquet", tmp_path / "one.parquet")
+
+
+__all__ = ["TIMEOUT"]
