@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from graphprox.errors import WriteError
+from graphprox.errors import ReadError, WriteError
 from graphprox.io.folder.description import GRAPH, Description, dump_description
 from graphprox.io.storage.files import (
     atomic_write,
@@ -72,6 +72,21 @@ def claim_graph_folder(folder: Path, *, overwrite: bool = False, resume: bool = 
         if is_new:
             with suppress(OSError):  # not empty
                 folder.rmdir()
+
+
+def check_finished(folder: Path) -> None:
+    """Raise a `ReadError` if a graph folder has only what an unfinished run has left.
+
+    Parameters
+    ----------
+    folder : Path
+        A path of anything.
+    """
+    if (folder / WORK).is_dir():
+        raise ReadError(
+            f"{folder} must be a complete graph folder; graphprox shard was stopped before it ended: run the same "
+            "command again with --resume"
+        )
 
 
 def publish(folder: Path, work: Path, about: Description, parts: Sequence[Path]) -> None:

@@ -106,6 +106,8 @@ class Description(_Record):
     graph_checksum : str
         That of `graph_checksum`: of features, edges and weights, whatever the number of parts.
     parts : tuple of PartRecord
+    run : str or None
+        Checksum of the files and options that the folder was made of, by which a finished run is known.
     """
 
     num_nodes: Annotated[int, Field(ge=2, le=MAX_NODES)]
@@ -119,6 +121,7 @@ class Description(_Record):
     ids: Ids
     graph_checksum: Digest
     parts: tuple[PartRecord, ...]
+    run: Digest | None = None
 
     @model_validator(mode="after")
     def _check_parts(self) -> Self:
@@ -164,11 +167,9 @@ def read_description(folder: Path) -> Description:
     Raises
     ------
     ReadError
-        If it is missing, damaged or of another format.
+        If it is damaged or of another format.
     """
     path = folder / GRAPH
-    if not path.is_file():
-        raise ReadError(f"{folder} must be a graph folder, which graphprox shard writes; it has no {GRAPH}")
     about: dict[str, Any] = read_with_checksum(path, FORMAT)
     del about["format"]
     about.pop("versions", None)
@@ -195,6 +196,17 @@ def is_graph_folder(path: str | Path) -> bool:
         return (Path(path) / GRAPH).is_file()
     except (OSError, ValueError):  # a name that is too long, or has a null byte
         return False
+
+
+def check_is_folder(path: Path) -> None:
+    """Raise a `ReadError` unless a path is that of a folder with a graph.json.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    if not is_graph_folder(path):
+        raise ReadError(f"{path} must be a graph folder, which graphprox shard writes; it has no {GRAPH}")
 
 
 # -- checksums ------------------------------------------------------------------------------------------------------

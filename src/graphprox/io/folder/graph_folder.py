@@ -17,8 +17,11 @@ from pathlib import Path
 
 from graphprox.errors import ParameterError, ReadError
 from graphprox.graph.graph import Graph
-from graphprox.io.folder.description import GRAPH, Description, read_description, verify_file
+from graphprox.io.folder.description import GRAPH, Description, check_is_folder, read_description, verify_file
 from graphprox.io.folder.graph_part import GraphBlock, GraphPart
+from graphprox.io.storage.verified import add_remedy
+
+_REMEDY = "copy the folder again, or run graphprox shard again"
 
 
 class GraphFolder:
@@ -65,7 +68,9 @@ class GraphFolder:
         ReadError
             If it is no graph folder, or a part is missing or was changed.
         """
-        folder = cls(Path(path), read_description(Path(path)))
+        check_is_folder(Path(path))
+        with add_remedy(_REMEDY):
+            folder = cls(Path(path), read_description(Path(path)))
         folder._verify(folder._select(parts), full=False)
         return folder
 
@@ -218,15 +223,13 @@ class GraphFolder:
         for part in parts:
             if not part.path.is_dir():
                 raise ReadError(self._describe_missing(part))
-            for name, record in part.record.files.items():
-                verify_file(part.path / name, record, full=full)
+            with add_remedy(_REMEDY):
+                for name, record in part.record.files.items():
+                    verify_file(part.path / name, record, full=full)
 
     def _describe_missing(self, part: GraphPart) -> str:
         """Describe a missing part, and whether there is one of another graph in its place."""
         number = part.record.folder.rpartition("-")[0]
         others = sorted(each.name for each in self.path.glob(f"{number}-*"))
         found = f"{others[0]} is of another graph" if others else f"{part.record.folder} is missing"
-        return (
-            f"{self.path} must have all parts that its {GRAPH} lists; {found}: copy the folder again, or run graphprox "
-            "shard again"
-        )
+        return f"{self.path} must have all parts that its {GRAPH} lists; {found}: {_REMEDY}"
