@@ -48,6 +48,7 @@ from graphprox.ftgcl.training_costs import EPOCH, TOPOLOGY, work_of_stages
 from graphprox.ftgcl.training_costs import PROPAGATION as DIFFUSION
 
 INDEX = 8  # bytes of a node number in an edge index, or of a hash
+CACHE = 2**24  # bytes that a core is taken to have of all caches
 PROPOSED = 25  # rows that the approximate search keeps for each
 THREADED = (DESCRIPTOR, *SEARCH.values(), PROPAGATION, ROWS_STEP, HALO_STEP)  # stages that use all cores
 
@@ -135,6 +136,15 @@ def count_operations(stage: str, job: Job) -> float:
     }[stage]
 
 
+def split_operations(stage: str, job: Job) -> tuple[float, float]:
+    """Return the operations on numbers that are in the cache of one process, and the others.
+
+    Numbers are taken to be read at random, so that a share of ``CACHE`` in all arrays of the stage is near.
+    """
+    operations, near = count_operations(stage, job), min(1.0, CACHE / count_held(stage, job, 1))
+    return operations * near, operations * (1 - near)
+
+
 def _sum(works: Mapping[str, Work]) -> float:
     return float(sum(each.amount / (2 if each.kind == "products" else FLOAT) for each in works.values()))
 
@@ -214,16 +224,16 @@ class Fitted:
 
     Parameters
     ----------
-    start, per_operation : float
-        Seconds that do not depend on the graph, and of an operation, on one core.
+    near, far : float
+        Seconds of an operation on one core, on numbers in the cache and on others.
     start_memory, copies : float
         Bytes that do not depend on the graph, and how many times the counted arrays are held.
     divides_time, divides_memory : bool
         Whether two processes share the work, and the arrays.
     """
 
-    start: float
-    per_operation: float
+    near: float
+    far: float
     start_memory: float
     copies: float
     divides_time: bool
@@ -233,7 +243,8 @@ class Fitted:
         """Return the seconds of computing on each of some machines."""
         share = 1 / machines if self.divides_time else 1.0
         speedup = 1 + EFFICIENCY * (cores - 1) if stage in THREADED else 1.0
-        return (self.start + self.per_operation * count_operations(stage, job) * share) / speedup
+        near, far = split_operations(stage, job)
+        return (self.near * near + self.far * far) * share / speedup
 
     def memory(self, stage: str, job: Job, machines: int, held: Callable[[str, Job, int], float] = count_held) -> float:
         """Return the bytes that each of some machines needs."""
@@ -245,14 +256,16 @@ def fit_stage(stage: str, records: Mapping[str, Mapping[str, Any]]) -> Fitted | 
     points = [(Job.of(run), records[name][stage]) for name, run in FITTED.items() if stage in records.get(name, {})]
     if len(points) < 2:
         return None
-    start, per_operation = _fit_line([(count_operations(stage, job), each["seconds"]) for job, each in points])
-    start_memory, copies = _fit_line([(count_held(stage, job, 1), each["memory"]) for job, each in points])
+    near, far = _fit_terms([split_operations(stage, job) for job, _ in points], [each["seconds"] for _, each in points])
+    held, peaks = [count_held(stage, job, 1) for job, _ in points], [each["memory"] for _, each in points]
+    varies = float(max(held) > min(held))  # or else it cannot be seen what does not depend on the graph
+    start_memory, copies = _fit_terms([(varies * held[0], each) for each in held], peaks)
     one, two = (records.get(name, {}).get(stage, {}) for name in (ALONE, TWO_PROCESSES))
     expected = count_held(stage, Job.of(FITTED[ALONE]), 2) / count_held(stage, Job.of(FITTED[ALONE]), 1)
     return Fitted(
-        start,
-        per_operation,
-        start_memory,
+        near,
+        far,
+        start_memory * held[0],
         copies,
         bool(one and two) and _is_closer(two["seconds"], one["seconds"], 0.5),
         bool(one and two) and _is_closer(two["memory"], one["memory"], expected),
@@ -264,13 +277,14 @@ def _is_closer(value: float, alone: float, expected: float) -> bool:
     return abs(value - expected * alone) < abs(value - alone)
 
 
-def _fit_line(points: list[tuple[float, float]]) -> tuple[float, float]:
-    """Return a constant and a slope, neither negative, with small relative errors."""
-    amounts, totals = (np.array(each, float) for each in zip(*points, strict=True))
-    if not totals.all():
+def _fit_terms(amounts: list[tuple[float, float]], totals: list[float]) -> tuple[float, float]:
+    """Return the factors of two amounts, neither negative, whose sums have small relative errors."""
+    if not all(totals):
         return 0.0, 0.0
-    constant, slope = nnls(np.stack([1 / totals, amounts / amounts.max() / totals], axis=1), np.ones(len(totals)))[0]
-    return float(constant), float(slope / amounts.max())
+    matrix = np.array(amounts) / np.array(totals)[:, None]
+    scale = np.where(matrix.any(axis=0), np.linalg.norm(matrix, axis=0), 1.0)
+    first, second = nnls(matrix / scale, np.ones(len(totals)))[0] / scale
+    return float(first), float(second)
 
 
 def fit_all(records: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Fitted]:

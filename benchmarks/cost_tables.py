@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.cost_model import (
+    CACHE,
     THREADED,
     Cost,
     Fitted,
@@ -55,8 +56,10 @@ def print_section(records: Records | None = None) -> str:
         _table_of_runs(fits, records, "memory", _model_memory),
         "Bytes that each of two processes sends, counted where they are sent:\n",
         _table_of_traffic(records),
-        "What was fitted. The time of a stage is divided if that of two processes is nearer to half of the time of one "
-        "than to all of it; its memory is, if it is nearer to what the model says of a divided stage.\n",
+        "What was fitted. An operation is near if what it reads is in the cache, which is taken to be "
+        f"{format_memory(CACHE)}; all are far on a large graph. The time of a stage is divided if that of two processes "
+        "is nearer to half of the time of one than to all of it; its memory is, if it is nearer to what the model says "
+        "of a divided stage.\n",
         _table_of_fits(fits),
         "### A billion nodes\n",
         _describe_job(fits, LARGE),
@@ -127,14 +130,15 @@ def _table_of_traffic(records: Records) -> str:
 
 
 def _table_of_fits(fits: Mapping[str, Fitted]) -> str:
-    header = ["stage", "nanoseconds an operation", "copies of arrays", "time", "memory"]
+    header = ["stage", "nanoseconds of an operation, near", "far", "copies of arrays", "time", "memory"]
     words = {True: "divided", False: "not divided"}
     return make_table(
         header,
         (
             [
                 stage,
-                f"{fit.per_operation * 1e9:.3g}",
+                f"{fit.near * 1e9:.3g}",
+                f"{fit.far * 1e9:.3g}" if fit.far else NONE,
                 f"{fit.copies:.2f}",
                 words[fit.divides_time],
                 words[fit.divides_memory],
@@ -181,7 +185,7 @@ def _table_of_stages(fits: Mapping[str, Fitted], job: Job) -> str:
         fits_in = "" if slow.memory <= memory else ": does not fit"
         rows.append(
             [
-                stage + ("" if fit.divides_time else " (one process)"),
+                stage + ("" if fit.divides_time else " (not divided)"),
                 f"{count_operations(stage, job):.1e}",
                 *(format_duration(each.total) for each in (slow, fast)),
                 limits,
@@ -230,8 +234,8 @@ def _describe_memory(fits: Mapping[str, Fitted], job: Job) -> str:
                 stage,
                 format_memory(cost.memory),
                 _count(smallest_count(stage, fit, job, machines)),
-                format_memory(fit.memory(stage, half, machines.count)),
-                format_memory(divided.memory(stage, job, machines.count)),
+                format_memory(estimate(stage, fit, half, machines).memory),
+                format_memory(estimate(stage, divided, job, machines).memory),
                 _count(smallest_count(stage, divided, job, machines)),
             ]
         )

@@ -79,8 +79,8 @@ FITTED = {
 }
 COMPARED = {TWO_PROCESSES: Run(30_000, processes=2)}
 HELD_OUT = {
-    "300k": Run(300_000),
     "30k, 50 features, 128 components": Run(30_000, features=50, components=128),
+    "300k": Run(300_000),
 }
 RUNS = {**FITTED, **COMPARED, **HELD_OUT}
 
@@ -198,12 +198,10 @@ def run_stages(run: Run, folder: Path, processes: Processes | None) -> dict[str,
 
 
 def _measure_sharding(meter: Meter, graph: Graph, folder: Path) -> None:
-    try:
-        from graphprox.io.sharding.shard import shard_graph
-    except ImportError:
-        return
     import pyarrow as pa
     import pyarrow.parquet as pq
+
+    from graphprox.io.sharding.shard_tables import shard_graph
 
     source, target = graph.edge_index
     once = source < target

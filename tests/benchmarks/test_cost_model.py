@@ -10,18 +10,18 @@ from benchmarks.cost_model import (
     Machines,
     count_halo,
     count_held,
-    count_operations,
     count_sent,
     estimate,
     fit_all,
     fit_stage,
     main,
     smallest_count,
+    split_operations,
 )
 from benchmarks.stage_runs import ALONE, GRAPH, OUTPUT, PROPAGATION, ROWS_STEP, RUNS, SEARCH, STAGES, TWO_PROCESSES
 
 JOB = Job(10**6, 2 * 10**7, features=100, components=256)
-START, NANOSECONDS, COPIES = 0.5, 3.0, 1.5
+NEAR, FAR, COPIES = 2e-9, 5e-9, 1.5
 
 
 def make_records(stage: str, *, divided: bool) -> dict[str, dict[str, dict[str, float]]]:
@@ -29,9 +29,10 @@ def make_records(stage: str, *, divided: bool) -> dict[str, dict[str, dict[str, 
     records = {}
     for name, run in RUNS.items():
         job, machines = Job.of(run), run.processes if divided else 1
+        near, far = split_operations(stage, job)
         records[name] = {
             stage: {
-                "seconds": START + NANOSECONDS * 1e-9 * count_operations(stage, job) / machines,
+                "seconds": (NEAR * near + FAR * far) / machines,
                 "memory": COPIES * count_held(stage, job, machines),
                 "sent": count_sent(stage, job, run.processes),
             }
@@ -43,8 +44,9 @@ def make_records(stage: str, *, divided: bool) -> dict[str, dict[str, dict[str, 
 @pytest.mark.parametrize("stage", [each for each in STAGES if each not in (ROWS_STEP, GRAPH)])
 def test_fit_finds_the_coefficients_that_runs_follow(stage, divided):
     fit = fit_stage(stage, make_records(stage, divided=divided))
-    assert fit.start == pytest.approx(START, rel=1e-6)
-    assert fit.per_operation * 1e9 == pytest.approx(NANOSECONDS, rel=1e-6)
+    near, far = split_operations(stage, JOB)
+    seconds = fit.seconds(stage, JOB, 1, 1)
+    assert seconds == pytest.approx(NEAR * near + FAR * far, rel=1e-6)
     assert fit.copies == pytest.approx(COPIES, rel=1e-6)
     assert (fit.divides_time, fit.divides_memory) == (divided, divided)
 
