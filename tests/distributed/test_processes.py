@@ -44,7 +44,7 @@ def sum_of_ranks(processes):
 
 @pytest.mark.parametrize("size", [2, 3])
 def test_sums_are_those_over_all_processes(workers, size):
-    ring = 2 * (size - 1) * 12 // size + 2 * (2 * (size - 1) * 8 // size)
+    ring = 2 * (size - 1) * 12 // size + 2 * (2 * (size - 1) * 8)
     assert workers(size, sum_of_ranks) == [([sum(range(size))] * 3, True, False, ring)] * size
 
 

@@ -23,6 +23,7 @@ from graphprox._utils.memory import is_out_of_memory
 from graphprox._utils.team import Team, current_team, share_work
 from graphprox.distributed.failures import Failures
 from graphprox.distributed.launch import Launch
+from graphprox.distributed.meeting import meet
 from graphprox.errors import ProcessError
 
 
@@ -275,9 +276,10 @@ def _join(launch: Launch, store: Store | None) -> Processes:
     try:
         if store is None:
             store, _, _ = next(rendezvous("env://", timeout=timeout))
+        store = PrefixStore(meet(store, launch), store)
         dist.init_process_group(
             "cpu:gloo,cuda:nccl" if has_gpus else "gloo",
-            store=PrefixStore("gloo", store),
+            store=PrefixStore("group", store),
             rank=launch.rank,
             world_size=launch.size,
             timeout=timeout,

@@ -20,12 +20,13 @@ from graphprox.distributed.processes import Processes
 from graphprox.ftgcl.model import Model
 from graphprox.ftgcl.source_names import GRAPH, split_source
 from graphprox.ftgcl.sources import Sources
+from graphprox.ftgcl.two_pass import split_rows
 from graphprox.ftgcl.work_folder import WorkFolder
 from graphprox.graph.checksum import graph_checksum
 from graphprox.graph.graph import Graph
 from graphprox.nn.convolution import Edges, in_neighbor_matrix
 from graphprox.nn.encoders.base import ENCODERS
-from graphprox.nn.features import FeatureMatrix
+from graphprox.nn.features import ROWS_PER_BLOCK, FeatureMatrix
 from graphprox.nn.propagated_features import PropagatedFeatures, propagate_columns
 from graphprox.nn.propagation import diffuse, diffuse_array
 from graphprox.views.ranking import Ranking
@@ -151,7 +152,7 @@ class RowSources(Sources):
         """Return rows of the features, after the diffusion along the edges of a source."""
         device = self.model.device
         if self._coefficients == NO_HOPS:
-            x = FeatureMatrix.of(self._graph.x[rows], normalize=self.recipe.normalize, device=device)
+            x = self._read_features(rows)
             return PropagatedFeatures(x, torch.ones(x.shape[0], 1, device=device))
         table = self._work.table(self._key(draw), lambda: self._propagate(draw))
         start = self.rows.start
@@ -169,9 +170,15 @@ class RowSources(Sources):
         else:
             diffuse_columns = partial(_diffuse_together, self._prepare(draw.base, index, weight), self._coefficients)
             width = _agree(self._processes, width)
-        return propagate_columns(
-            self._graph.x[self.rows], diffuse_columns, normalize=self.recipe.normalize, width=width
-        )
+        normalize, x = self.recipe.normalize, self._graph.x[self.rows]
+        if self.model.directions is not None:
+            chunks = split_rows(self.rows, ROWS_PER_BLOCK)
+            normalize, x = "none", torch.cat([self._read_features(rows).to_dense().cpu() for rows in chunks]).numpy()
+        return propagate_columns(x, diffuse_columns, normalize=normalize, width=width)
+
+    def _read_features(self, rows: slice) -> FeatureMatrix:
+        x = FeatureMatrix.of(self._graph.x[rows], normalize=self.recipe.normalize, device=self.model.device)
+        return self.model.reduce(x)
 
     def _key(self, draw: Draw) -> dict[str, Any]:
         """Return all that propagated features depend on."""
@@ -185,6 +192,7 @@ class RowSources(Sources):
             "encoder": self.recipe.encoder.name,
             "coefficients": self._coefficients,
             "normalize": self.recipe.normalize,
+            "directions": self._directions_checksum,
             "rows": [self.rows.start, self.rows.stop],
         }
 
@@ -194,6 +202,11 @@ class RowSources(Sources):
     @cached_property
     def _checksum(self) -> str:
         return graph_checksum(self._graph)
+
+    @cached_property
+    def _directions_checksum(self) -> str | None:
+        directions = self.model.directions
+        return None if directions is None else hashlib.sha256(directions.cpu().numpy().data).hexdigest()
 
     def _ranking_checksum(self, view: str, k: int) -> str:
         if (view, k) not in self._checksums:
