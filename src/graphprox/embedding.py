@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from graphprox._utils.arrays import IntArray, NodeIds, freeze
+from graphprox._utils.mapped import release_pages
 from graphprox._utils.node_ids import check_ids, is_id
 from graphprox._utils.suggestions import shorten_repr, suggest_id
 from graphprox.errors import ParameterError
@@ -386,6 +387,7 @@ def check_finite(vectors: NDArray[Any], ids: NodeIds) -> None:
             raise ParameterError(
                 f"vectors must be finite; node {node!r} has {block[row, column]} in component {column}"
             )
+        release_pages(vectors)
 
 
 def _freeze_vectors(vectors: NDArray[Any], *, given: object) -> NDArray[Any]:

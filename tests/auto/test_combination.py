@@ -7,7 +7,7 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import normalize
 
-from graphprox.auto.combination import ALPHA, HOPS, MIN_COMPONENTS, Combination, principal_directions
+from graphprox.auto.combination import ALPHA, HOPS, MIN_COMPONENTS, Combination, principal_directions, sum_products
 from graphprox.auto.selection import Mixture
 
 
@@ -39,7 +39,7 @@ def test_principal_directions_are_the_leading_singular_vectors(size):
     rng = np.random.default_rng(0)
     blocks = [rng.normal(size=(50, each)).astype(np.float32) for each in (6, 1, 5)]
     matrix = np.hstack(blocks).astype(float)
-    found = principal_directions(blocks, size)
+    found = principal_directions(sum_products([blocks]), size)
     _, values, right = np.linalg.svd(matrix, full_matrices=False)
     assert found.shape == (12, size)
     # The same subspace, in the same order: each direction explains its singular value, and they are orthogonal.
@@ -52,20 +52,20 @@ def test_principal_directions_are_the_leading_singular_vectors(size):
 
 def test_largest_entry_of_each_direction_is_positive():
     blocks = [np.random.default_rng(seed).normal(size=(30, 4)).astype(np.float32) for seed in range(3)]
-    found = principal_directions(blocks, 12)
+    found = principal_directions(sum_products([blocks]), 12)
     assert (found[np.abs(found).argmax(0), np.arange(12)] > 0).all()
 
 
 def test_directions_beyond_the_number_of_channels_are_zero():
     block = np.random.default_rng(0).normal(size=(30, 3)).astype(np.float32)
-    found = principal_directions([block], 8)
+    found = principal_directions(sum_products([[block]]), 8)
     assert found.shape == (3, 8)
     assert not found[:, 3:].any()
     np.testing.assert_allclose(found @ found.T, np.eye(3), atol=1e-5)
 
 
 def test_directions_of_zeros_are_finite():
-    assert np.isfinite(principal_directions([np.zeros((10, 4), np.float32)], 3)).all()
+    assert np.isfinite(principal_directions(sum_products([[np.zeros((10, 4), np.float32)]]), 3)).all()
 
 
 # -- combination ----------------------------------------------------------------------------------------------------

@@ -116,11 +116,6 @@ def refuse(processes, recipe):
             "several processes need an objective that is a function of sums over nodes, such as channel; got node: set "
             "objective.name to another one, or start one process",
         ),
-        (
-            {"chunk_size": 50, "encoder": {"name": "mlp"}},
-            "several processes encode all of their nodes together; got chunk_size = 50: leave it out, or start one "
-            "process",
-        ),
     ],
 )
 def test_recipe_that_cannot_be_divided_is_refused(workers, changes, message):

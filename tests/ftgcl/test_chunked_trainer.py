@@ -13,6 +13,7 @@ from graphprox.ftgcl import chunked_trainer, training_costs
 from graphprox.ftgcl.chunked_trainer import ChunkedTrainer, InChunks, choose_batches
 from graphprox.ftgcl.fit import fit_recipe
 from graphprox.ftgcl.recipe import Recipe
+from graphprox.ftgcl.row_sources import RowSources
 from graphprox.ftgcl.trainer import FULL_BATCH, Trainer, train
 from graphprox.ftgcl.work_folder import WorkFolder
 
@@ -180,6 +181,26 @@ def test_resumed_training_gives_the_same_bytes(graph, rankings, recipe_of, tmp_p
     model, resumed = train(graph, rankings, recipe, resume=True, **options)
     assert resumed == losses
     assert batches.embed(model, graph).tobytes() == batches.embed(expected, graph).tobytes()
+
+
+def test_resumed_fit_finds_propagated_features_and_removes_them_at_the_end(graph, recipe_of, tmp_path, monkeypatch):
+    recipe = recipe_of(LINEAR, chunk_size=40, epochs=7, views={"k_min": 4})
+    options = {"cache": False, "device": "cpu", "folder": tmp_path / "model"}
+    expected = fit_recipe(graph, recipe, cache=False, device="cpu")
+
+    def interrupt(log):
+        if log.epoch == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit_recipe(graph, recipe, callbacks=[interrupt], checkpoint_every=3, **options)
+    assert len(list((tmp_path / "model" / "work").glob("*.json"))) == 3  # the graph and two views
+    calls = []
+    monkeypatch.setattr(RowSources, "_propagate", lambda *_: calls.append(_))
+    resumed = fit_recipe(graph, recipe, resume=True, **options)
+    assert calls == []
+    assert resumed.vectors.tobytes() == expected.vectors.tobytes()
+    assert not (tmp_path / "model" / "work").exists()
 
 
 def test_transform_of_another_graph_is_that_of_the_full_batch(recipe_of):

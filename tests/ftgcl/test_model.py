@@ -10,7 +10,11 @@ import torch
 import graphprox
 from graphprox import Graph, IgnoredInputWarning, ParameterError
 from graphprox.errors import TrainingError
+from graphprox.ftgcl.fit import fit_recipe
 from graphprox.ftgcl.model import Model, select_device
+from graphprox.ftgcl.model_folder import load_model
+from graphprox.ftgcl.trainer import train
+from graphprox.nn.feature_directions import leading_directions
 
 
 @pytest.fixture
@@ -131,3 +135,43 @@ def test_fastest_available_device_is_selected(monkeypatch, cuda, mps, selected):
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
     assert select_device("auto").type == selected
     assert select_device("cpu").type == "cpu"
+
+
+# -- fewer columns of features --------------------------------------------------------------------------------------
+
+LINEAR = {"name": "diffusion", "num_layers": 1, "activation": "none", "n_components": 8}
+
+
+@pytest.mark.parametrize("encoder", [LINEAR, {"name": "mlp", "n_components": 8}, {"name": "gcn", "n_components": 8}])
+def test_reduced_features_are_those_of_a_graph_with_the_products(graph, rankings, small, encoder):
+    recipe = small.merged({"encoder": encoder, "normalize": "none", "epochs": 3})
+    products = graph.with_features(graph.x @ leading_directions(graph.x, 5))
+    expected, _ = train(products, rankings, recipe)
+    reduced, _ = train(graph, rankings, recipe.merged({"max_features": 5}))
+    assert reduced.in_channels == 5
+    np.testing.assert_allclose(reduced.embed(graph), expected.embed(products), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("encoder", [LINEAR, {"name": "mlp", "n_components": 8}])
+def test_reduced_features_are_the_same_in_chunks(graph, small, encoder):
+    masked = {"pairs": [["graph+mask", "feature"]], "augmentations": {"mask": {"mask_features": 0.3}}}
+    recipe = small.merged({"encoder": encoder, "max_features": 5, "epochs": 3, **masked})
+    recipes = recipe, recipe.merged({"chunk_size": 50})
+    full, chunked = (fit_recipe(graph, each, cache=False, device="cpu").vectors for each in recipes)
+    np.testing.assert_allclose(chunked, full, rtol=0, atol=1e-4 * np.abs(full).max())
+
+
+def test_limit_that_features_do_not_reach_changes_nothing(graph, rankings, small):
+    model, losses = train(graph, rankings, small)
+    limited, same = train(graph, rankings, small.merged({"max_features": graph.num_features}))
+    assert losses == same
+    assert model.embed(graph).tobytes() == limited.embed(graph).tobytes()
+
+
+def test_saved_model_has_the_directions_it_was_trained_with(graph, small, tmp_path):
+    recipe = small.merged({"encoder": LINEAR, "max_features": 5, "epochs": 3})
+    trained = fit_recipe(graph, recipe, cache=False, device="cpu", folder=tmp_path / "model")
+    other = graph.with_features(graph.x[::-1])
+    loaded = load_model(tmp_path / "model")
+    assert loaded.embed(graph).tobytes() == trained.model.embed(graph).tobytes()
+    assert loaded.embed(other).tobytes() == trained.model.embed(other).tobytes()

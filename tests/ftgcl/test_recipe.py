@@ -155,7 +155,7 @@ def test_recipe_can_be_copied_and_pickled():
         pairs=[["graph", "graph+light"], ["graph", "feature"]], augmentations=LIGHT, views={"feature": {"k_max": 3}}
     )
     assert pickle.loads(pickle.dumps(recipe)) == recipe == copy.deepcopy(recipe)
-    assert "'light': AugmentationOptions(drop_edges=0.2, mask_features=0.3)" in repr(recipe)
+    assert "'light': AugmentationOptions(drop_edges=0.2, mask_features=0.3, edge_samples=None)" in repr(recipe)
 
 
 def test_names_of_encoders_and_objectives_are_case_insensitive():
@@ -568,3 +568,13 @@ def test_invalid_option_of_an_extension_is_rejected(fields, message):
     with pytest.raises(ParameterError) as refused:
         Recipe(**fields)
     assert str(refused.value).startswith(message)
+
+
+@pytest.mark.parametrize("field", ["chunk_size", "max_features"])
+def test_fields_of_large_graphs_are_in_the_text_only_if_they_are_given(field):
+    linear = Recipe(encoder={"name": "mlp"})
+    assert field not in linear.to_toml()  # or the hashes of earlier recipes would change
+    given = linear.merged({field: 100})
+    assert f"{field} = 100" in given.to_toml()
+    assert Recipe.from_toml(given.to_toml()) == given
+    assert given.merged({field: None}) == linear

@@ -39,7 +39,7 @@ def sample(*shape, dtype=torch.float32, seed=1):
 
 def to_portable(pattern):
     """Return the pattern as on devices without fused kernels."""
-    return replace(pattern, csr=None)
+    return replace(pattern, is_fused=False)
 
 
 @pytest.fixture(params=[lambda pattern: pattern, to_portable], ids=["fused", "portable"])

@@ -7,14 +7,18 @@ nodes with many of them have larger products with each other: they are more like
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.preprocessing import normalize
 
 from graphprox._utils.arrays import FloatArray, IntArray
+from graphprox._utils.mapped import release_pages
+from graphprox._utils.numba_helpers import run_in_parallel
+from graphprox.auto.row_store import RowStore, row_blocks
 from graphprox.auto.selection import Mixture
 from graphprox.auto.spreading import diffuse_rows, similar_edges
 
@@ -86,11 +90,11 @@ class Combination:
         Combination
         """
         weights = mixture.weights
-        means = {name: normalize(outputs[name]).mean(axis=0, dtype=np.float64).astype(np.float32) for name in weights}
-        blocks = cls(weights, means, np.empty((0, 0), np.float32))._blocks(outputs)
+        means = {name: _mean_unit_row(outputs[name]) for name in weights}
         most = 0 if num_neighbors is None else int(num_neighbors.max(initial=0))
         popularity = mixture.popularity if most > 0 and n_components >= MIN_COMPONENTS else 0.0
-        directions = principal_directions(blocks, n_components - (popularity > 0), sharpness=mixture.sharpness)
+        gram = sum_products(cls(weights, means, np.empty((0, 0), np.float32))._read_blocks(outputs))
+        directions = principal_directions(gram, n_components - (popularity > 0), sharpness=mixture.sharpness)
         return cls(weights, means, directions, mixture.similar, popularity, most, random_state)
 
     @property
@@ -98,7 +102,9 @@ class Combination:
         """Size of the result."""
         return int(self.projection.shape[1]) + (self.popularity > 0)
 
-    def transform(self, outputs: Mapping[str, FloatArray], num_neighbors: IntArray | None = None) -> FloatArray:
+    def transform(
+        self, outputs: Mapping[str, FloatArray], num_neighbors: IntArray | None = None, store: RowStore | None = None
+    ) -> FloatArray:
         """Return the vectors of a graph from its outputs.
 
         Parameters
@@ -106,68 +112,139 @@ class Combination:
         outputs : mapping of str to ndarray of shape (num_nodes, channels)
         num_neighbors : ndarray of shape (num_nodes,), optional
             Number of neighbors of each node; required if one of the columns stands for it.
+        store : RowStore, optional
+            Where the vectors are kept; in memory by default.
 
         Returns
         -------
         ndarray of shape (num_nodes, n_components)
             Rows of unit length without the column for the number of neighbors; zero where no output says anything.
         """
-        vectors: FloatArray = normalize(self.project(outputs), copy=False)
+        if self.popularity > 0 and num_neighbors is None:
+            raise ValueError("num_neighbors must be given, as one of the columns stands for it")
+        store = store or RowStore()
+        vectors = self.project(outputs, store)
+        for rows in row_blocks(len(vectors)):
+            vectors[rows] = normalize(vectors[rows], copy=False)
+            release_pages(vectors)
         if self.similar > 0 and len(vectors) > 1:
-            edges = similar_edges(vectors, random_state=self.random_state)
-            vectors = normalize(vectors + self.similar * normalize(diffuse_rows(edges, vectors, ALPHA, HOPS)))
-        if self.popularity > 0:
-            if num_neighbors is None:
-                raise ValueError("num_neighbors must be given, as one of the columns stands for it")
-            column = self.popularity * np.minimum(np.log1p(num_neighbors) / np.log1p(self.max_neighbors), 1)
-            vectors = np.concatenate([vectors, column[:, None].astype(np.float32)], axis=1)
-        return vectors
+            self._add_similar(vectors, store)
+        return vectors if num_neighbors is None else self._append_popularity(vectors, num_neighbors, store)
 
-    def project(self, outputs: Mapping[str, FloatArray]) -> FloatArray:
+    def project(self, outputs: Mapping[str, FloatArray], store: RowStore | None = None) -> FloatArray:
         """Return the outputs side by side in their principal directions.
 
         Parameters
         ----------
         outputs : mapping of str to ndarray of shape (num_nodes, channels)
+        store : RowStore, optional
+            Where the result is kept; in memory by default.
 
         Returns
         -------
         ndarray of shape (num_nodes, num_directions)
         """
-        blocks = self._blocks(outputs)
-        parts = np.split(self.projection, np.cumsum([block.shape[1] for block in blocks])[:-1])
-        vectors: FloatArray = blocks[0] @ parts[0]
-        for block, part in zip(blocks[1:], parts[1:], strict=True):
-            vectors += block @ part
+        channels = [outputs[name].shape[1] for name in self.weights]
+        parts = np.split(self.projection, np.cumsum(channels)[:-1])
+        num_nodes = len(outputs[next(iter(self.weights))])
+        vectors = (store or RowStore()).empty(num_nodes, self.projection.shape[1])
+        for rows, blocks in zip(row_blocks(num_nodes), self._read_blocks(outputs), strict=True):
+            product = blocks[0] @ parts[0]
+            for block, part in zip(blocks[1:], parts[1:], strict=True):
+                product += block @ part
+            vectors[rows] = product
+            release_pages(vectors)
         return vectors
 
-    def _blocks(self, outputs: Mapping[str, FloatArray]) -> list[FloatArray]:
-        """Return each output as weighted rows of unit length around its mean.
+    def _add_similar(self, vectors: FloatArray, store: RowStore) -> None:
+        """Average each vector with those of similar nodes, in place."""
+        edges = similar_edges(vectors, random_state=self.random_state)
+        spread = diffuse_rows(edges, vectors, ALPHA, HOPS, store=store)
+        for rows in row_blocks(len(vectors)):
+            vectors[rows] = normalize(vectors[rows] + self.similar * normalize(spread[rows]), copy=False)
+            release_pages(vectors, spread)
+
+    def _append_popularity(self, vectors: FloatArray, num_neighbors: IntArray, store: RowStore) -> FloatArray:
+        if self.popularity == 0:
+            return vectors
+        column = self.popularity * np.minimum(np.log1p(num_neighbors) / np.log1p(self.max_neighbors), 1)
+        extended = store.empty(len(vectors), vectors.shape[1] + 1)
+        for rows in row_blocks(len(vectors)):
+            extended[rows, :-1] = vectors[rows]
+            extended[rows, -1] = column[rows]
+            release_pages(vectors, extended)
+        return extended
+
+    def _read_blocks(self, outputs: Mapping[str, FloatArray]) -> Iterator[list[FloatArray]]:
+        """Yield blocks of rows of each output, as weighted rows of unit length around its mean.
 
         All rows of an output share a direction, their mean, which says nothing about a node but makes all cosines
         large. A node of which an output says nothing stays at zero.
         """
-        return [_center(outputs[name], self.means[name], weight) for name, weight in self.weights.items()]
+        for rows in row_blocks(len(outputs[next(iter(self.weights))])):
+            yield [_center(outputs[name][rows], self.means[name], weight) for name, weight in self.weights.items()]
+            release_pages(*outputs.values())
+
+
+def _mean_unit_row(rows: FloatArray) -> FloatArray:
+    total = np.zeros(rows.shape[1])
+    for block in row_blocks(len(rows)):
+        total += normalize(rows[block]).sum(axis=0, dtype=np.float64)
+        release_pages(rows)
+    return (total / len(rows)).astype(np.float32)
 
 
 def _center(rows: FloatArray, mean: FloatArray, weight: float) -> FloatArray:
-    difference = normalize(rows) - mean
-    length = np.linalg.norm(difference, axis=1)
-    # Rows that differ from the mean by rounding only say nothing either.
-    says_something = rows.any(axis=1) & (length > MIN_LENGTH)
-    scale = np.divide(weight, length, where=says_something, out=np.zeros_like(length))
-    centered: FloatArray = difference * scale[:, None].astype(np.float32)
+    centered = np.empty(rows.shape, np.float32)
+
+    def center(begin: int, end: int) -> None:
+        part = rows[begin:end]
+        difference = normalize(part)
+        difference -= mean
+        length = np.linalg.norm(difference, axis=1)
+        # Rows that differ from the mean by rounding only say nothing either.
+        says_something = part.any(axis=1) & (length > MIN_LENGTH)
+        scale = np.divide(weight, length, where=says_something, out=np.zeros_like(length))
+        np.multiply(difference, scale[:, None].astype(np.float32), out=centered[begin:end])
+
+    run_in_parallel(center, len(rows))  # numpy lets other threads run
     return centered
 
 
-def principal_directions(blocks: Sequence[FloatArray], n_components: int, *, sharpness: float = 1.0) -> FloatArray:
-    """Return the leading right singular vectors of blocks of columns, side by side.
-
-    They are computed from the products of columns, which are sums over nodes: no copy of the blocks is made.
+def sum_products(blocks: Iterable[Sequence[FloatArray]]) -> NDArray[np.float64]:
+    """Return the products of all columns, summed over blocks of rows.
 
     Parameters
     ----------
-    blocks : sequence of ndarray of shape (num_nodes, channels)
+    blocks : iterable of sequences of ndarray of shape (n_rows, channels)
+        For each block of rows, parts of its columns side by side.
+
+    Returns
+    -------
+    ndarray of shape (num_channels, num_channels)
+        The lower triangle; what is above it is not computed.
+    """
+    total = np.zeros((0, 0))
+    for done, parts in enumerate(blocks):
+        starts = np.cumsum([0, *(each.shape[1] for each in parts)])
+        if not done:
+            total = np.zeros((starts[-1], starts[-1]))
+        for i, left in enumerate(parts):
+            total[starts[i] : starts[i + 1], : starts[i + 1]] += np.concatenate(
+                [left.T @ right for right in parts[: i + 1]], axis=1
+            )
+    return total
+
+
+def principal_directions(gram: NDArray[np.float64], n_components: int, *, sharpness: float = 1.0) -> FloatArray:
+    """Return the leading right singular vectors of a matrix.
+
+    They are computed from the products of its columns, which are sums over nodes: see `sum_products`.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (num_channels, num_channels)
+        Products of columns, of which the lower triangle is read.
     n_components : int
     sharpness : float, default=1.0
         Each direction is multiplied by its singular value, relative to the largest, to the power of this minus 1.
@@ -175,9 +252,8 @@ def principal_directions(blocks: Sequence[FloatArray], n_components: int, *, sha
     Returns
     -------
     ndarray of shape (num_channels, n_components)
-        The largest entry of each column is positive. Columns beyond the rank of the blocks are zero.
+        The largest entry of each column is positive. Columns beyond the rank of the matrix are zero.
     """
-    gram = np.block([[left.T @ right for right in blocks] for left in blocks]).astype(np.float64)
     size = min(n_components, len(gram))
     values, vectors = eigh(gram, subset_by_index=(len(gram) - size, len(gram) - 1))
     values, vectors = values[::-1], vectors[:, ::-1]

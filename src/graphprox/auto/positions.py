@@ -8,12 +8,25 @@ most nodes differ, none is known.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.preprocessing import normalize
 
 from graphprox._utils.arrays import FloatArray, IntArray, NodeIds
-from graphprox.auto.preparation import Preparation
+from graphprox._utils.mapped import release_pages
+from graphprox.auto.neighbor_matrix import neighbor_matrix
+from graphprox.auto.preparation import (
+    MAX_DENSITY,
+    MAX_DIRECTIONS,
+    Preparation,
+    sharpen,
+    typical_size,
+    weigh_counts,
+)
+from graphprox.auto.row_store import RowStore, read_columns, row_blocks
+from graphprox.auto.singular_vectors import NeighborRows, right_singular_vectors
 from graphprox.errors import ParameterError
 from graphprox.graph.graph import Graph
 
@@ -44,7 +57,7 @@ class Positions:
     preparation: Preparation
 
     @classmethod
-    def fit(cls, graph: Graph, *, has_features: bool, random_state: int) -> Positions:
+    def fit(cls, graph: Graph, *, has_features: bool, random_state: int, store: RowStore | None = None) -> Positions:
         """Compute weights and directions of the neighbors of all nodes.
 
         Parameters
@@ -54,33 +67,50 @@ class Positions:
             Whether nodes of another graph are recognized by their features, too.
         random_state : int
             Random seed of the singular vectors.
+        store : RowStore, optional
+            Where those of a large graph are kept; in memory by default.
 
         Returns
         -------
         Positions
         """
-        matrix = _neighbor_words(graph, np.arange(graph.num_nodes), graph.num_nodes)
         signatures = sign_features(graph) if has_features else None
-        return cls(graph.ids, signatures, Preparation.fit(matrix, random_state=random_state, centered=False))
+        if len(row_blocks(graph.num_nodes)) == 1:
+            matrix = _neighbor_words(graph, np.arange(graph.num_nodes), graph.num_nodes)
+            preparation = Preparation.fit(matrix, random_state=random_state, centered=False)
+        else:
+            preparation = _fit_large(neighbor_matrix(graph), random_state, store or RowStore())
+        return cls(graph.ids, signatures, preparation)
 
-    def transform(self, graph: Graph) -> FloatArray:
+    def transform(self, graph: Graph, store: RowStore | None = None) -> FloatArray:
         """Return the reduced rows of neighbors.
 
         Parameters
         ----------
         graph : Graph
+        store : RowStore, optional
+            Where the rows are kept; in memory by default.
 
         Returns
         -------
         ndarray of shape (num_nodes, num_directions)
             Zero for nodes without known neighbors.
         """
-        return self.preparation.transform(_neighbor_words(graph, self._find_known(graph), len(self.ids)))
+        store, known = store or RowStore(), self._find_known(graph)
+        is_fitted = len(known) == len(self.ids) and bool((known == np.arange(len(known))).all())
+        if len(row_blocks(graph.num_nodes)) == 1 or not is_fitted:
+            return self.preparation.transform(_neighbor_words(graph, known, len(self.ids)), store)
+        del known
+        rows, directions = _neighbor_rows(neighbor_matrix(graph), self.preparation.weights), self.preparation.directions
+
+        def multiply(columns: slice) -> FloatArray:
+            return next(rows.multiply(read_columns(directions, columns)))
+
+        return store.fill(len(directions), directions.shape[1], multiply, partial(normalize, copy=False))
 
     def _find_known(self, graph: Graph) -> IntArray:
         """Return the number of each node in the fitted graph, or -1."""
-        number = {each: place for place, each in enumerate(self.ids.tolist())}
-        known = np.array([number.get(each, -1) for each in graph.ids.tolist()], dtype=np.int64)
+        known = _find_ids(self.ids, graph.ids)
         if self.signatures is not None:
             tolerance = 1e-6 * float(np.abs(self.signatures).max(initial=0))
             same = np.abs(self.signatures[known] - sign_features(graph)) <= tolerance
@@ -96,6 +126,40 @@ class Positions:
         return known
 
 
+def _find_ids(known: NodeIds, ids: NodeIds) -> IntArray:
+    """Return the place of each id among known ones, or -1."""
+    if np.array_equal(known, ids):
+        return np.arange(len(ids))
+    if known.dtype != object and ids.dtype != object:
+        order = np.argsort(known, kind="stable")
+        place = order[np.minimum(np.searchsorted(known, ids, sorter=order), len(known) - 1)]
+        return np.where(known[place] == ids, place, -1)
+    number = {each: place for place, each in enumerate(known.tolist())}
+    return np.array([number.get(each, -1) for each in ids.tolist()], dtype=np.int64)
+
+
+def _neighbor_rows(neighbors: sp.csr_array, weights: FloatArray | None) -> NeighborRows:
+    """Return the neighbors of each node as unit rows of weighted words, as `Preparation` makes them of a matrix."""
+    factors = np.ones(neighbors.shape[0]) if weights is None else np.log(2) * weights.astype(np.float64)
+    squares = np.zeros(neighbors.shape[0])
+    filled = np.flatnonzero(np.diff(neighbors.indptr))
+    squares[filled] = np.add.reduceat(np.square(factors)[neighbors.indices], neighbors.indptr[filled])
+    lengths = np.divide(1, np.sqrt(squares), where=squares > 0, out=np.zeros_like(squares))
+    return NeighborRows(neighbors, lengths.astype(np.float32), factors.astype(np.float32))
+
+
+def _fit_large(neighbors: sp.csr_array, random_state: int, store: RowStore) -> Preparation:
+    """Return what `Preparation.fit` returns for the matrix of neighbors, which is not copied."""
+    num_nodes = neighbors.shape[0]
+    degree = np.diff(neighbors.indptr).astype(np.float64)
+    is_sparse = neighbors.nnz <= MAX_DENSITY * float(num_nodes) ** 2
+    weights = weigh_counts(degree, num_nodes) if is_sparse and neighbors.nnz else None
+    size = min(MAX_DIRECTIONS, num_nodes)
+    rows = _neighbor_rows(neighbors, weights)
+    values, right = right_singular_vectors(rows, size, random_state=random_state, store=store)
+    return Preparation(weights, None, sharpen(values, right, num_nodes), is_sparse, typical_size(degree))
+
+
 def sign_features(graph: Graph) -> FloatArray:
     """Return a number for the features of each node: their product with fixed random weights.
 
@@ -108,7 +172,11 @@ def sign_features(graph: Graph) -> FloatArray:
     ndarray of shape (num_nodes,)
     """
     weights = np.random.default_rng(0).normal(size=graph.num_features)
-    return np.asarray(graph.x @ weights, dtype=np.float64)
+    parts = []
+    for rows in row_blocks(graph.num_nodes):
+        parts.append(graph.x[rows] @ weights)
+        release_pages(graph.x)
+    return np.concatenate(parts).astype(np.float64, copy=False)
 
 
 def _neighbor_words(graph: Graph, known: IntArray, num_known: int) -> sp.csr_array:

@@ -7,15 +7,19 @@ directions of the features, which many columns agree on, say more about a node t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
-from sklearn.utils.extmath import randomized_svd
 
 from graphprox._utils.arrays import Features, FloatArray
+from graphprox._utils.mapped import is_mapped, release_pages
+from graphprox.auto.row_store import RowStore, row_blocks
+from graphprox.auto.singular_vectors import BlockedRows, Doubles, right_singular_vectors
 from graphprox.graph.structural import count_nonzero_rows
 
 MAX_DIRECTIONS = 256
@@ -101,31 +105,32 @@ class Preparation:
         elif centered and is_dense(x):
             weights, center = limit_scales(x)
             weights = weights if limited else np.ones_like(weights)
-        rows = _to_rows(x, weights, center)
-        _, values, right = randomized_svd(
-            rows, min(max_directions, *rows.shape), n_iter=4, random_state=random_state % 2**32, flip_sign=True
-        )
-        exponent = choose_sharpness(x.shape[0]) if sharpness is None else sharpness
-        scale = (values / max(values[0], np.finfo(np.float32).tiny)) ** (exponent - 1)
+        shape = int(x.shape[0]), int(x.shape[1])
+        rows = BlockedRows(shape, lambda block: _to_rows(_read(x, block), weights, center))
+        values, right = right_singular_vectors(rows, min(max_directions, *shape), random_state=random_state)
         counted = _density(x) <= MAX_DENSITY
         sizes = _row_sizes(x, weights, center, counted=counted)
-        typical = float(np.median(sizes[sizes > 0])) if sizes.any() else 1.0
-        return cls(weights, center, np.ascontiguousarray(right.T * scale, dtype=np.float32), counted, typical)
+        return cls(weights, center, sharpen(values, right, shape[0], sharpness), counted, typical_size(sizes))
 
-    def transform(self, x: Features) -> FloatArray:
+    def transform(self, x: Features, store: RowStore | None = None) -> FloatArray:
         """Project a matrix with the same columns.
 
         Parameters
         ----------
         x : ndarray or csr_array of shape (num_nodes, num_features)
+        store : RowStore, optional
+            Where the rows are kept; in memory by default.
 
         Returns
         -------
         ndarray of shape (num_nodes, num_directions)
             Rows have unit length, or are zero where a node has no features.
         """
-        projected = _to_rows(x, self.weights, self.center) @ self.directions
-        rows: FloatArray = normalize(np.asarray(projected, dtype=np.float32))
+        rows = (store or RowStore()).empty(x.shape[0], self.directions.shape[1])
+        for block in row_blocks(x.shape[0]):
+            projected = _to_rows(_read(x, block), self.weights, self.center) @ self.directions
+            rows[block] = normalize(np.asarray(projected, dtype=np.float32), copy=False)
+            release_pages(rows)
         return rows
 
     def relative_sizes(self, x: Features) -> FloatArray:
@@ -207,8 +212,7 @@ def is_bag_of_words(x: Features) -> bool:
     >>> is_bag_of_words(np.eye(5, dtype=np.float32)), is_bag_of_words(np.array([[0.5, 0, 0, 0, 0]]))
     (True, False)
     """
-    values = x.data if isinstance(x, sp.csr_array) else x
-    return bool(np.any(values)) and _density(x) <= MAX_DENSITY and _has_counts(x)
+    return 0 < _density(x) <= MAX_DENSITY and _has_counts(x)
 
 
 def column_weights(x: Features) -> FloatArray:
@@ -225,7 +229,21 @@ def column_weights(x: Features) -> FloatArray:
     -------
     ndarray of shape (num_features,)
     """
-    counts, num_nodes = count_nonzero_rows(x), x.shape[0]
+    return weigh_counts(count_nonzero_rows(x), x.shape[0])
+
+
+def weigh_counts(counts: NDArray[Any], num_nodes: int) -> FloatArray:
+    """Return the weights of columns that so many nodes have an entry in, as `column_weights` does.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (num_features,)
+    num_nodes : int
+
+    Returns
+    -------
+    ndarray of shape (num_features,)
+    """
     rarity: FloatArray = np.log((num_nodes + PRIOR_COUNT) / (counts + PRIOR_COUNT)).astype(np.float32)
     return rarity ** np.float32(num_nodes / (num_nodes + FEW_NODES))
 
@@ -251,8 +269,7 @@ def limit_scales(x: Features) -> tuple[FloatArray, FloatArray]:
     >>> limit_scales(np.array([[1.0, 3.0, 1.0, 60.0], [3.0, 1.0, 3.0, 0.0]]))
     (array([1. , 1. , 1. , 0.1], dtype=float32), array([ 2.,  2.,  2., 30.], dtype=float32))
     """
-    dense = _to_dense(x)
-    deviation = dense.std(axis=0)
+    mean, deviation = _column_moments(x)
     widest = np.sort(deviation[deviation > 0])[::-1]
     if not len(widest):
         limit = np.zeros_like(deviation)
@@ -260,29 +277,101 @@ def limit_scales(x: Features) -> tuple[FloatArray, FloatArray]:
         typical = widest[min(len(widest) // 2, MAX_WIDE)]
         limit = np.minimum(deviation / typical, MAX_SCALE)
     factors = np.divide(limit, deviation, where=deviation > 0, out=np.ones_like(deviation))
-    return factors.astype(np.float32), dense.mean(axis=0).astype(np.float32)
+    return factors.astype(np.float32), mean.astype(np.float32)
+
+
+def sharpen(values: Doubles, right: FloatArray, num_nodes: int, sharpness: float | None = None) -> FloatArray:
+    """Multiply singular vectors by a power of their singular values, relative to the largest.
+
+    Parameters
+    ----------
+    values : ndarray of shape (num_directions,)
+    right : ndarray of shape (num_columns, num_directions)
+    num_nodes : int
+    sharpness : float or None, default=None
+        Exponent; 1 keeps the vectors as they are. None for `choose_sharpness`.
+
+    Returns
+    -------
+    ndarray of shape (num_columns, num_directions)
+    """
+    exponent = choose_sharpness(num_nodes) if sharpness is None else sharpness
+    scale = (values / max(values[0], np.finfo(np.float32).tiny)) ** (exponent - 1)
+    if is_mapped(right):
+        for block in row_blocks(len(right)):
+            right[block] = right[block] * scale
+            release_pages(right)
+        return right
+    return np.ascontiguousarray(right * scale, dtype=np.float32)
+
+
+def typical_size(sizes: Doubles) -> float:
+    """Return the median of the sizes above zero, or 1 if there are none.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (num_nodes,)
+
+    Returns
+    -------
+    float
+    """
+    return float(np.median(sizes[sizes > 0])) if sizes.any() else 1.0
+
+
+def _read(x: Features, rows: slice) -> Features:
+    """Return some rows; a matrix itself if these are all of them."""
+    if rows == slice(0, x.shape[0]):
+        return x
+    block: Features = x[rows]
+    if isinstance(block, np.ndarray) and is_mapped(block):
+        block = np.array(block)
+        release_pages(x)
+    return block
+
+
+def _value_blocks(x: Features) -> Iterator[NDArray[Any]]:
+    """Yield the stored values, a block at a time."""
+    values = x.data if isinstance(x, sp.csr_array) else x
+    for rows in row_blocks(len(values)):
+        yield values[rows]
+        release_pages(values)
 
 
 def _has_counts(x: Features) -> bool:
     """Return whether all entries are non-negative integers."""
-    values = x.data if isinstance(x, sp.csr_array) else x
-    return not values.size or bool(values.min() >= 0 and np.array_equal(values, np.round(values)))
+    return all(not each.size or (each.min() >= 0 and np.array_equal(each, np.round(each))) for each in _value_blocks(x))
 
 
 def _density(x: Features) -> float:
     """Return the share of nonzero entries."""
-    values = x.data if isinstance(x, sp.csr_array) else x
-    return float(np.count_nonzero(values) / max(np.prod(x.shape, dtype=float), 1.0))
+    count = sum(np.count_nonzero(each) for each in _value_blocks(x))
+    return float(count / max(np.prod(x.shape, dtype=float), 1.0))
 
 
-def _to_dense(x: Features) -> NDArray[np.float64]:
+def _to_dense(x: Features) -> Doubles:
     return np.asarray(x if isinstance(x, np.ndarray) else x.toarray(), dtype=np.float64)
 
 
-def _row_sizes(
-    x: Features, weights: FloatArray | None, center: FloatArray | None, *, counted: bool
-) -> NDArray[np.float64]:
+def _column_moments(x: Features) -> tuple[Doubles, Doubles]:
+    """Return the mean and the standard deviation of each column."""
+    blocks = row_blocks(x.shape[0])
+    if len(blocks) == 1:
+        dense = _to_dense(x)
+        return dense.mean(axis=0), dense.std(axis=0)
+    total = sum((_to_dense(_read(x, each)).sum(axis=0) for each in blocks), np.zeros(x.shape[1]))
+    mean = total / x.shape[0]
+    squares = sum((np.square(_to_dense(_read(x, each)) - mean).sum(axis=0) for each in blocks), np.zeros(x.shape[1]))
+    return mean, np.sqrt(squares / x.shape[0])
+
+
+def _row_sizes(x: Features, weights: FloatArray | None, center: FloatArray | None, *, counted: bool) -> Doubles:
     """Return the number of nonzero entries of each row, or its length, around the mean if there is one."""
+    parts = [_block_sizes(_read(x, rows), weights, center, counted=counted) for rows in row_blocks(x.shape[0])]
+    return np.concatenate(parts)
+
+
+def _block_sizes(x: Features, weights: FloatArray | None, center: FloatArray | None, *, counted: bool) -> Doubles:
     if not counted and center is not None and weights is not None:
         return np.asarray(np.linalg.norm(_center(x, weights, center), axis=1))
     matrix = sp.csr_array(x.astype(np.float64))
@@ -296,14 +385,18 @@ def _to_rows(x: Features, weights: FloatArray | None, center: FloatArray | None 
     if center is not None and weights is not None:
         return np.asarray(normalize(_center(x, weights, center), copy=False), dtype=np.float32)
     if weights is not None:
-        x = np.log1p(x) * weights if isinstance(x, np.ndarray) else sp.csr_array(x.log1p() @ sp.diags_array(weights))
-    rows: Features = normalize(x.astype(np.float64)).astype(np.float32)
+        x = np.log1p(x) * weights if isinstance(x, np.ndarray) else _weight_words(x, weights)
+    rows: Features = normalize(x.astype(np.float64), copy=False).astype(np.float32)
     return rows
 
 
-def _center(x: Features, weights: FloatArray, center: FloatArray) -> NDArray[np.float64]:
+def _weight_words(x: sp.csr_array, weights: FloatArray) -> sp.csr_array:
+    return sp.csr_array((np.log1p(x.data) * weights[x.indices], x.indices, x.indptr), shape=x.shape)
+
+
+def _center(x: Features, weights: FloatArray, center: FloatArray) -> Doubles:
     """Return centered and weighted columns. A node without any features stays one."""
-    dense = np.array(_to_dense(x))
+    dense = np.array(x if isinstance(x, np.ndarray) else x.toarray(), dtype=np.float64)
     present = dense.any(axis=1)
     dense -= center
     dense *= weights

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse as sp
-import torch
+from numpy.typing import NDArray
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.progress import current_progress
+from graphprox.auto.row_store import RowStore, read_columns
 from graphprox.nn.convolution import Edges
 from graphprox.nn.encoders.gcn import GCNConv
-from graphprox.nn.propagation import diffuse, pagerank_coefficients
+from graphprox.nn.propagation import evaluate_polynomial, pagerank_coefficients
+from graphprox.views.ranking import NO_NEIGHBOR
 from graphprox.views.search import rank
 
 NUM_SIMILAR = 20  # nodes that each node is linked with
@@ -41,12 +45,29 @@ def similar_edges(rows: FloatArray, *, random_state: int) -> Edges:
     # The search takes most of the time in a large graph, and says how far it is.
     progress = current_progress() if num_nodes >= LARGE else None
     ranking = rank(rows, k_max=min(NUM_SIMILAR, num_nodes - 1), random_state=random_state, progress=progress)
-    source, target = ranking.edge_index(ranking.k_max)
-    matrix = sp.csr_array((np.ones(len(source), np.float32), (source, target)), shape=(num_nodes, num_nodes))
-    return GCNConv.prepare_edges(sp.csr_array(matrix.maximum(matrix.T)))
+    return GCNConv.prepare_edges(_link_both_ways(ranking.neighbors))
 
 
-def diffuse_rows(edges: Edges, rows: FloatArray, alpha: float, hops: int) -> FloatArray:
+def _link_both_ways(neighbors: NDArray[np.int32]) -> sp.csr_array:
+    """Return ones where one of two nodes has the other among its neighbors, which are padded by -1."""
+    listed = neighbors != NO_NEIGHBOR
+    starts = np.concatenate([[0], np.cumsum(listed.sum(axis=1))])
+    starts = starts.astype(np.int32 if starts[-1] < np.iinfo(np.int32).max else np.int64)
+    parts = np.ones(starts[-1], np.int8), neighbors[listed], starts
+    matrix = sp.csr_array(parts, shape=(len(neighbors), len(neighbors)))
+    matrix.sort_indices()
+    return sp.csr_array(matrix.maximum(sp.csr_array(matrix.T))).astype(np.float32)
+
+
+def diffuse_rows(
+    edges: Edges,
+    rows: FloatArray,
+    alpha: float,
+    hops: int,
+    *,
+    store: RowStore | None = None,
+    finish: Callable[[FloatArray], FloatArray] | None = None,
+) -> FloatArray:
     """Return the personalized PageRank of every column.
 
     Parameters
@@ -57,9 +78,19 @@ def diffuse_rows(edges: Edges, rows: FloatArray, alpha: float, hops: int) -> Flo
         Teleport probability: the weight of a node's own row.
     hops : int
         Number of power iterations.
+    store : RowStore, optional
+        Where the result is kept; in memory by default.
+    finish : callable, optional
+        Applied to blocks of the resulting rows.
 
     Returns
     -------
     ndarray of shape (num_nodes, channels)
     """
-    return diffuse(edges, torch.tensor(rows, dtype=torch.float32), pagerank_coefficients(alpha, hops)).numpy()
+    rows = np.asarray(rows, np.float32)
+    coefficients = pagerank_coefficients(alpha, hops)
+
+    def spread(columns: slice) -> FloatArray:
+        return evaluate_polynomial(edges, read_columns(rows, columns), coefficients)
+
+    return (store or RowStore()).fill(len(rows), rows.shape[1], spread, finish)

@@ -18,8 +18,15 @@ from graphprox._utils.figures import check_figure
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
+from graphprox._utils.work_folder import use_work_folder
 from graphprox.cli.dry_run import DryRunOption, IgnoreMemoryOption, announce_forecast, print_forecast
-from graphprox.cli.embedding_options import ForceTableOption, LayoutOption, OutOption, TableOption
+from graphprox.cli.embedding_options import (
+    ForceTableOption,
+    LayoutOption,
+    OutOption,
+    TableOption,
+    WorkFolderOption,
+)
 from graphprox.cli.new_folders import watch_new_folders
 from graphprox.cli.options import (
     CacheOption,
@@ -43,6 +50,7 @@ from graphprox.embedding import Embedding
 from graphprox.errors import GraphproxError, ParameterError, ProcessError, StructuralFeaturesWarning
 from graphprox.io.embedding_writer import check_writable, embedding_files, write_embedding
 from graphprox.io.sql.sql_writer import is_database
+from graphprox.io.storage.files import make_writable_folder
 from graphprox.io.storage.model_claims import claim_model_folder
 from graphprox.io.storage.model_files import FAMILY
 
@@ -116,6 +124,7 @@ def embed_graph(
     table: TableOption = None,
     device: DeviceOption = "auto",
     cache: CacheOption = True,
+    work_dir: WorkFolderOption = None,
     dry_run: DryRunOption = False,
     ignore_memory: IgnoreMemoryOption = False,
     as_json: JsonOption = False,
@@ -147,6 +156,8 @@ def embed_graph(
     watch_new_folders(folder)
     if is_first():
         check_writable(out, layout, table, overwrite=force)
+    if work_dir is not None:
+        make_writable_folder(work_dir)
     # The method is resolved once, and an invalid setting is reported before anything is read.
     family = method if recipe is None else DEFAULT_TRAINED_METHOD
     settings = collect_settings(changes, method=family, dim=dim, epochs=epochs, scale=scale, options=_TRAINING_OPTIONS)
@@ -172,7 +183,8 @@ def embed_graph(
         if several() is None:  # the work of one process is forecast
             announce_forecast(estimator, graph, title=source.name, ignore_memory=ignore_memory)
 
-    embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard, check=check)
+    with use_work_folder(work_dir or out.parent):
+        embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard, check=check)
     with show_stage(str(out), "writing"):
         written = write_together(out, embedding, layout=layout, table=table, overwrite=force)
     if explain is not None:

@@ -33,4 +33,13 @@ TableOption = Annotated[
         "--table", metavar="NAME", help="Table of a .duckdb file to write. [default: vectors]", show_default=False
     ),
 ]
+WorkFolderOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--work-dir",
+        metavar="DIR",
+        help="Folder of temporary files, for rows that memory does not hold. [default: that of --out]",
+        show_default=False,
+    ),
+]
 ForceTableOption = Annotated[bool, typer.Option("--force", help="Replace an older table.")]

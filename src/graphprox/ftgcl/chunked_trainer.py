@@ -13,6 +13,7 @@ import torch
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.memory import available_memory, current_memory
 from graphprox._utils.outcome import raise_if_diverged
+from graphprox.distributed.processes import Processes
 from graphprox.errors import WriteError
 from graphprox.ftgcl.model import Model
 from graphprox.ftgcl.recipe import Recipe
@@ -42,7 +43,8 @@ class ChunkedTrainer(Trainer):
     chunk_size : int
         Largest number of nodes of a chunk.
     work : WorkFolder
-        Where propagated features are stored.
+        Where propagated features are stored. If several processes use it, each encodes its own nodes, and they add up
+        sums over nodes and gradients of the weights: nothing else is exchanged in a step.
     """
 
     sources: RowSources
@@ -57,15 +59,21 @@ class ChunkedTrainer(Trainer):
         chunk_size: int,
         work: WorkFolder,
     ) -> None:
-        super().__init__(graph, rankings, recipe, device=device)
+        super().__init__(graph, rankings, recipe, device=device, processes=work.processes)
         self.sources = RowSources(graph, rankings, self.model, work)
-        self.chunks = split_rows(slice(0, graph.num_nodes), chunk_size)
+        self.chunks = split_rows(self.sources.rows, chunk_size)
 
     def _compute_gradient(self, pairs: tuple[tuple[str, str], ...], position: float, rng: np.random.Generator) -> float:
         draws = self.sources.draw_pairs(pairs, position, rng)
         loss = backward_in_chunks(
-            lambda rows: self.sources.encode_pairs(draws, rows), self.chunks, self.objective, self.recipe.objective
+            lambda rows: self.sources.encode_pairs(draws, rows),
+            self.chunks,
+            self.objective,
+            self.recipe.objective,
+            reduce=None if self.processes is None else self.processes.sum_,
         )
+        if self.processes is not None:
+            self.processes.sum_gradients(self.model.parameters())
         return float(loss)
 
 
@@ -92,13 +100,18 @@ class InChunks(FullBatch):
 
     @torch.no_grad()
     def embed(self, model: Model, graph: Graph) -> FloatArray:
-        """Return the vectors of a graph, as a read-only memory map if they would take much of the memory."""
+        """Return the vectors of all nodes, as a memory map if they would take much of the memory."""
         sources = RowSources(graph, {}, model, self.work)
         remedy = f"lower learning_rate (now {model.recipe.optimizer.learning_rate:g})"
         model.check_features(graph)
-        draw, chunks = Draw(GRAPH, 0), split_rows(slice(0, graph.num_nodes), self.chunk_size)
+        draw, chunks = Draw(GRAPH, 0), split_rows(sources.rows, self.chunk_size)
         blocks = (raise_if_diverged(sources.embed(draw, rows).cpu().numpy(), remedy) for rows in chunks)
-        return _concatenate(blocks, (graph.num_nodes, model.encoder.n_components), self.work.path.parent)
+        num_rows = sources.rows.stop - sources.rows.start
+        vectors = _concatenate(blocks, (num_rows, model.encoder.n_components), self.work.path.parent)
+        if (processes := self.work.processes) is None:
+            return vectors
+        gathered: FloatArray = processes.gather_rows(torch.tensor(vectors), graph.num_nodes).numpy()
+        return gathered
 
 
 def _concatenate(blocks: Iterator[FloatArray], shape: tuple[int, int], folder: Path) -> FloatArray:
@@ -141,3 +154,24 @@ def choose_batches(graph: Graph, recipe: Recipe, folder: Path | None = None) -> 
         return
     with open_work_folder(folder) as work:
         yield InChunks(chunk_size, work)
+
+
+@contextmanager
+def divide_rows(graph: Graph, recipe: Recipe, folder: Path | None, processes: Processes) -> Iterator[FullBatch]:
+    """Let each of several processes encode its own nodes, in chunks if memory requires it.
+
+    Parameters
+    ----------
+    graph : Graph
+    recipe : Recipe
+        One that has no obstacle to chunks.
+    folder : Path or None
+        Folder of the model, in which propagated features are stored until the ``with`` block ends.
+    processes : Processes
+
+    Yields
+    ------
+    FullBatch
+    """
+    with open_work_folder(folder, processes) as work:
+        yield InChunks(choose_chunk_size(graph, recipe) or graph.num_nodes, work)

@@ -72,9 +72,4 @@ def check_division(processes: Processes, graph: Graph, recipe: Recipe) -> None:
             f"several processes need an encoder that states completes_rows; got {encoder}: choose another one, or "
             "start one process"
         )
-    if recipe.chunk_size is not None:
-        raise ParameterError(
-            f"several processes encode all of their nodes together; got chunk_size = {recipe.chunk_size}: leave it "
-            "out, or start one process"
-        )
     check_agreement(processes, dict(leaves(to_plain(recipe))), graph_checksum(graph))

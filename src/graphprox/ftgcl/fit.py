@@ -13,7 +13,8 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.distributed.processes import Processes, current_processes
-from graphprox.ftgcl.chunked_trainer import choose_batches
+from graphprox.ftgcl.chunk_rules import obstacle_to_chunks
+from graphprox.ftgcl.chunked_trainer import choose_batches, divide_rows
 from graphprox.ftgcl.divided import Divided, check_division
 from graphprox.ftgcl.model import Model, select_device
 from graphprox.ftgcl.model_folder import MetricsFile, Origin, save_model
@@ -132,6 +133,8 @@ def _choose_batches(
     if processes is None:
         return choose_batches(graph, recipe, folder)
     check_division(processes, graph, recipe)
+    if obstacle_to_chunks(recipe) is None:  # edges are used before training only
+        return divide_rows(graph, recipe, folder, processes)
     return nullcontext(Divided(processes))
 
 

@@ -14,6 +14,7 @@ from graphprox.errors import IgnoredInputWarning, ParameterError
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.graph.graph import Graph
 from graphprox.nn.encoders.base import ENCODERS, Encoder
+from graphprox.nn.feature_directions import leading_directions
 from graphprox.nn.features import FeatureMatrix, is_sparse
 from graphprox.nn.head import ProjectionHead
 
@@ -44,8 +45,12 @@ class Model(nn.Module):
         self.recipe = recipe
         self.num_features = num_features
         self.weighted = weighted
+        self.in_channels = min(num_features, recipe.max_features or num_features)
+        self.directions: Tensor | None
+        is_reduced = self.in_channels < num_features
+        self.register_buffer("directions", torch.zeros(num_features, self.in_channels) if is_reduced else None)
         self.encoder: Encoder = ENCODERS.lookup(recipe.encoder.name)(
-            num_features, recipe.encoder, weighted=weighted, generator=generator
+            self.in_channels, recipe.encoder, weighted=weighted, generator=generator
         )
         self.head = ProjectionHead(self.encoder.n_components, **recipe.head.model_dump(), generator=generator)
 
@@ -67,7 +72,22 @@ class Model(nn.Module):
         self.check_features(graph)
         x = graph.x if rows is None else graph.x[rows]
         # Parts of a graph are sparse if the whole is, so that all are computed alike.
-        return FeatureMatrix.of(x, normalize=self.recipe.normalize, device=self.device, sparse=is_sparse(graph.x))
+        return self.reduce(
+            FeatureMatrix.of(x, normalize=self.recipe.normalize, device=self.device, sparse=is_sparse(graph.x))
+        )
+
+    def find_directions(self, graph: Graph) -> None:
+        """Find the leading directions of the features of a graph, if its recipe allows fewer columns than it has."""
+        if self.directions is not None:
+            found = leading_directions(graph.x, self.in_channels, normalize=self.recipe.normalize)
+            self.directions.copy_(torch.from_numpy(found))
+
+    def reduce(self, features: FeatureMatrix) -> FeatureMatrix:
+        """Return the products of features with the leading directions, or the features if there are no more columns."""
+        if self.directions is None:
+            return features
+        dense = features.matmul(self.directions.to(torch.float32))
+        return FeatureMatrix((features.shape[0], self.in_channels), dense, None, None)
 
     def edge_weight(self, graph: Graph) -> FloatArray | None:
         """Return the edge weights of a graph, or None if the model was trained without."""

@@ -108,6 +108,9 @@ class Recipe(Options):
     chunk_size : int, optional
         Number of nodes that are encoded at a time. Each epoch then passes over them twice, and the gradient is that of
         the full batch. By default all nodes are encoded together, unless there is too little memory.
+    max_features : int, optional
+        Largest number of columns of features. If there are more, the encoder gets their products with that many leading
+        singular directions, and columns of these are what an augmentation masks. By default it gets all columns.
 
     Examples
     --------
@@ -138,6 +141,7 @@ class Recipe(Options):
     optimizer: OptimizerOptions = OptimizerOptions()
     augmentations: NamedAugmentations = FrozenMapping({})
     chunk_size: Annotated[PositiveInt | None, Field(description="a positive integer")] = None
+    max_features: Annotated[PositiveInt | None, Field(description="a positive integer")] = None
 
     @model_validator(mode="after")
     def _check_fields_together(self) -> Recipe:

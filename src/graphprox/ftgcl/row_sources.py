@@ -5,27 +5,30 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from numpy.random import Generator
 from torch import Tensor
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.memory import available_memory, current_memory
+from graphprox.distributed.processes import Processes
 from graphprox.ftgcl.model import Model
 from graphprox.ftgcl.source_names import GRAPH, split_source
 from graphprox.ftgcl.sources import Sources
+from graphprox.ftgcl.two_pass import split_rows
 from graphprox.ftgcl.work_folder import WorkFolder
 from graphprox.graph.checksum import graph_checksum
 from graphprox.graph.graph import Graph
-from graphprox.nn.convolution import in_neighbor_matrix
+from graphprox.nn.convolution import Edges, in_neighbor_matrix
 from graphprox.nn.encoders.base import ENCODERS
-from graphprox.nn.features import FeatureMatrix
+from graphprox.nn.features import ROWS_PER_BLOCK, FeatureMatrix
 from graphprox.nn.propagated_features import PropagatedFeatures, propagate_columns
-from graphprox.nn.propagation import diffuse_array
+from graphprox.nn.propagation import diffuse, diffuse_array
 from graphprox.views.ranking import Ranking
 
 NO_HOPS = (1.0,)  # coefficients of a diffusion that leaves features as they are
@@ -65,11 +68,17 @@ class RowSources(Sources):
     model : Model
         Its encoder has a ``feature_diffusion``.
     work : WorkFolder
-        Where propagated features are stored.
+        Where propagated features are stored. If several processes use it, each has the features of its own nodes.
+
+    Attributes
+    ----------
+    rows : slice
+        Nodes that this process can encode.
     """
 
     def __init__(self, graph: Graph, rankings: Mapping[str, Ranking], model: Model, work: WorkFolder) -> None:
-        super().__init__(graph, rankings, model)
+        super().__init__(graph, rankings, model, work.processes)
+        self.rows = slice(0, graph.num_nodes) if work.processes is None else work.processes.rows(graph.num_nodes)
         coefficients = ENCODERS.lookup(self.recipe.encoder.name).feature_diffusion(self.recipe.encoder)
         assert coefficients is not None  # noqa: S101 - the recipe was checked
         self._coefficients = coefficients
@@ -143,24 +152,33 @@ class RowSources(Sources):
         """Return rows of the features, after the diffusion along the edges of a source."""
         device = self.model.device
         if self._coefficients == NO_HOPS:
-            x = FeatureMatrix.of(self._graph.x[rows], normalize=self.recipe.normalize, device=device)
+            x = self._read_features(rows)
             return PropagatedFeatures(x, torch.ones(x.shape[0], 1, device=device))
         table = self._work.table(self._key(draw), lambda: self._propagate(draw))
-        values = torch.from_numpy(table.read(rows)).to(device)
+        start = self.rows.start
+        values = torch.from_numpy(table.read(slice(rows.start - start, rows.stop - start))).to(device)
         dense = values[:, :-1]
         return PropagatedFeatures(FeatureMatrix((len(dense), dense.shape[1]), dense, None, None), values[:, -1:])
 
     def _propagate(self, draw: Draw) -> Iterator[FloatArray]:
         name, number = draw.sample or (draw.base, 0)
         index, weight = self._sampled_edges(name, draw.k, number) if draw.sample else self._edge_index(name, draw.k)
-        num_nodes = self._graph.num_nodes
-        matrix = self.model.encoder.propagation_matrix(in_neighbor_matrix(index, weight, num_nodes))
-        return propagate_columns(
-            self._graph.x,
-            lambda columns: diffuse_array(matrix, columns, self._coefficients),
-            normalize=self.recipe.normalize,
-            width=_choose_width(num_nodes),
-        )
+        width = _choose_width(self.rows.stop - self.rows.start)
+        if self._processes is None:
+            matrix = self.model.encoder.propagation_matrix(in_neighbor_matrix(index, weight, self.num_nodes))
+            diffuse_columns = partial(_diffuse_alone, matrix, self._coefficients)
+        else:
+            diffuse_columns = partial(_diffuse_together, self._prepare(draw.base, index, weight), self._coefficients)
+            width = _agree(self._processes, width)
+        normalize, x = self.recipe.normalize, self._graph.x[self.rows]
+        if self.model.directions is not None:
+            chunks = split_rows(self.rows, ROWS_PER_BLOCK)
+            normalize, x = "none", torch.cat([self._read_features(rows).to_dense().cpu() for rows in chunks]).numpy()
+        return propagate_columns(x, diffuse_columns, normalize=normalize, width=width)
+
+    def _read_features(self, rows: slice) -> FeatureMatrix:
+        x = FeatureMatrix.of(self._graph.x[rows], normalize=self.recipe.normalize, device=self.model.device)
+        return self.model.reduce(x)
 
     def _key(self, draw: Draw) -> dict[str, Any]:
         """Return all that propagated features depend on."""
@@ -174,6 +192,8 @@ class RowSources(Sources):
             "encoder": self.recipe.encoder.name,
             "coefficients": self._coefficients,
             "normalize": self.recipe.normalize,
+            "directions": self._directions_checksum,
+            "rows": [self.rows.start, self.rows.stop],
         }
 
     def _sample_key(self, source: str, number: int) -> list[object]:
@@ -182,6 +202,11 @@ class RowSources(Sources):
     @cached_property
     def _checksum(self) -> str:
         return graph_checksum(self._graph)
+
+    @cached_property
+    def _directions_checksum(self) -> str | None:
+        directions = self.model.directions
+        return None if directions is None else hashlib.sha256(directions.cpu().numpy().data).hexdigest()
 
     def _ranking_checksum(self, view: str, k: int) -> str:
         if (view, k) not in self._checksums:
@@ -198,4 +223,20 @@ def _choose_width(num_nodes: int) -> int:
     """Return how many columns are propagated at a time."""
     available = available_memory()
     free = 2**32 if available is None else max(available - current_memory(), 0)
-    return max(1, free // SHARE_OF_MEMORY // (ARRAYS * 4 * num_nodes))
+    return max(1, free // SHARE_OF_MEMORY // (ARRAYS * 4 * max(num_nodes, 1)))
+
+
+def _agree(processes: Processes, value: int) -> int:
+    """Return the value of the first process."""
+    processes.broadcast([tensor := torch.tensor([value])])
+    return int(tensor)
+
+
+def _diffuse_alone(matrix: sp.csr_array, coefficients: tuple[float, ...], columns: FloatArray) -> FloatArray:
+    return diffuse_array(matrix, columns, coefficients)
+
+
+def _diffuse_together(edges: Edges, coefficients: tuple[float, ...], columns: FloatArray) -> FloatArray:
+    """Diffuse the rows of all processes, which exchange those on their boundaries before each hop."""
+    diffused = diffuse(edges, torch.from_numpy(columns).to(edges.values.device), coefficients)
+    return diffused.cpu().numpy()

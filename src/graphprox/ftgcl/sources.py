@@ -213,7 +213,7 @@ class Sources:
         return self._keep_edges(source, k, np.random.default_rng(seed))
 
     def _mask_features(self, augmentation: AugmentationOptions, rng: Generator) -> Tensor:
-        kept = rng.random(self.model.num_features) >= augmentation.mask_features
+        kept = rng.random(self.model.in_channels) >= augmentation.mask_features
         return torch.tensor(kept, dtype=torch.float32, device=self.model.device)
 
     def _edge_index(self, base: str, k: int) -> tuple[IntArray, FloatArray | None]:

@@ -96,6 +96,7 @@ class Trainer:
         weighted = graph.edge_weight is not None
         self.recipe = recipe
         self.model = Model(recipe, num_features=graph.num_features, weighted=weighted).to(device)
+        self.model.find_directions(graph)
         self.sources = Sources(graph, rankings, self.model, processes)
         self.processes = processes
         self.optimizer = Adam(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from graphprox._utils.arrays import FloatArray
+from graphprox.distributed.processes import Processes
 from graphprox.errors import ReadError
 from graphprox.io.storage.files import atomic_write, make_writable_folder
 from graphprox.io.storage.model_files import WORK, remove_files, work_files
@@ -50,10 +51,12 @@ class WorkFolder:
     Parameters
     ----------
     path : Path
+    processes : Processes, optional
+        Processes that make a table together, each its own rows.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, processes: Processes | None = None) -> None:
+        self.path, self.processes = path, processes
         self._tables: dict[str, Table] = {}
 
     def table(self, key: Mapping[str, Any], make: Callable[[], Iterable[FloatArray]]) -> Table:
@@ -70,10 +73,16 @@ class WorkFolder:
         -------
         Table
         """
-        name = checksum(json.dumps(key, sort_keys=True).encode())[:16]
+        name = self._name(key)
         if name not in self._tables:
-            self._tables[name] = self._find(name) or self._write(name, make())
+            found = self._find(name)
+            if self.processes is not None and self.processes.any(found is None):
+                found = None  # if one has to make it, all have to help
+            self._tables[name] = found or self._write(name, make())
         return self._tables[name]
+
+    def _name(self, key: Mapping[str, Any]) -> str:
+        return checksum(json.dumps(key, sort_keys=True).encode())[:16]
 
     def _find(self, name: str) -> Table | None:
         try:
@@ -95,15 +104,25 @@ class WorkFolder:
             staged.write_text(dump_with_checksum({"format": FORMAT, "columns": [file.checksum() for file in files]}))
         return Table(tuple(files))
 
+    def remove(self) -> None:
+        """Remove all tables, those of earlier processes too, once no process needs any."""
+        if self.processes is not None:
+            self.processes.wait()
+        # Processes of one machine have the same folder: the first of them may remove what is listed in another.
+        with suppress(FileNotFoundError):
+            remove_files(work_files(self.path))
+
 
 @contextmanager
-def open_work_folder(folder: Path | None) -> Iterator[WorkFolder]:
+def open_work_folder(folder: Path | None, processes: Processes | None = None) -> Iterator[WorkFolder]:
     """Use the work folder of a model in the ``with`` block, or a temporary one.
 
     Parameters
     ----------
     folder : Path or None
         Folder of the model. Its work folder is kept if the block raises, for a training run that is resumed.
+    processes : Processes, optional
+        Processes that use it together. They need not have the same disk.
 
     Yields
     ------
@@ -111,7 +130,7 @@ def open_work_folder(folder: Path | None) -> Iterator[WorkFolder]:
     """
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="graphprox-") as temporary:
-            yield WorkFolder(Path(temporary))
+            yield WorkFolder(Path(temporary), processes)
         return
-    yield WorkFolder(folder / WORK)
-    remove_files(work_files(folder / WORK))
+    yield (work := WorkFolder(folder / WORK, processes))
+    work.remove()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Self
@@ -20,7 +20,8 @@ from graphprox.auto.criteria.base import FEATURES, GRAPH, RATIOS
 from graphprox.auto.explanation import explain
 from graphprox.auto.outputs import OUTPUTS, PreparedGraph
 from graphprox.auto.positions import Positions
-from graphprox.auto.preparation import Preparation
+from graphprox.auto.preparation import MAX_DIRECTIONS, Preparation
+from graphprox.auto.row_store import RowStore, read_only
 from graphprox.auto.selection import EDGES, Selection, select_outputs
 from graphprox.auto.storage import Facts, FittedParts, load_fitted, save_fitted
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
@@ -115,6 +116,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         self._seed = seed
         self.selection_ = self._select(graph, seed, report)
         has_features, weights = self.selection_.choice != EDGES, self.selection_.weights
+        store = self._make_store(graph, weights)
         steps = len(weights) + 4  # features, positions, each of the outputs, their directions, the vectors
         report("embedding", 0, steps)
         # Columns on a common scale stay on it, and none are scaled if the user wants none.
@@ -123,10 +125,10 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         report("embedding", 1, steps)
         self.positions_ = None
         if POSITIONS in weights:
-            self.positions_ = Positions.fit(graph, has_features=has_features, random_state=seed)
+            self.positions_ = Positions.fit(graph, has_features=has_features, random_state=seed, store=store)
         report("embedding", 2, steps)
         outputs, num_neighbors = self._outputs(
-            graph, weights, lambda name, done: report("embedding", done + 2, steps, note=f", {name}")
+            graph, weights, store, lambda name, done: report("embedding", done + 2, steps, note=f", {name}")
         )
         self.combination_ = Combination.fit(
             outputs,
@@ -136,11 +138,11 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
             random_state=seed,
         )
         report("embedding", steps - 1, steps)
-        vectors = self.combination_.transform(outputs, num_neighbors)
+        vectors = self.combination_.transform(outputs, num_neighbors, store)
         report("embedding", steps, steps)
         self.seconds_ = time.perf_counter() - start
         self._shape, self._peak_memory = vectors.shape, peak_memory()
-        return vectors
+        return read_only(vectors) if store.in_files else vectors
 
     def _costs(self, graph: Graph) -> Costs:
         from graphprox.auto.auto_costs import auto_costs
@@ -148,7 +150,12 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         return auto_costs(graph, keep=self.keep, n_components=self.n_components)
 
     def _transform(self, graph: Graph) -> FloatArray:
-        return self.combination_.transform(*self._outputs(graph, self.combination_.weights))
+        store = self._make_store(graph, self.combination_.weights)
+        return self.combination_.transform(*self._outputs(graph, self.combination_.weights, store), store)
+
+    def _make_store(self, graph: Graph, names: Collection[str]) -> RowStore:
+        """Return where rows are kept: of each output, features, positions, and the vectors three times."""
+        return RowStore.of(graph.num_nodes, MAX_DIRECTIONS * (len(names) + 2) + 3 * self.n_components)
 
     @property
     def explanation_(self) -> str:
@@ -186,10 +193,14 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         return select_outputs(CRITERIA[self.criterion](graph, seed, progress))
 
     def _outputs(
-        self, graph: Graph, names: Iterable[str], report: Callable[[str, int], None] = lambda _name, _done: None
+        self,
+        graph: Graph,
+        names: Iterable[str],
+        store: RowStore | None = None,
+        report: Callable[[str, int], None] = lambda _name, _done: None,
     ) -> tuple[dict[str, FloatArray], IntArray]:
         """Return the outputs of a graph, and the number of neighbors of each node."""
-        prepared = PreparedGraph.of(graph, self.preparation_, self.positions_, random_state=self._seed)
+        prepared = PreparedGraph.of(graph, self.preparation_, self.positions_, random_state=self._seed, store=store)
         outputs = {}
         for done, name in enumerate(names):
             report(name, done)

@@ -168,7 +168,7 @@ class _Diffusion(Function):
 def _evaluate(edges: Edges, h: Tensor, coefficients: tuple[float, ...], *, transposed: bool) -> Tensor:
     """Evaluate the polynomial of the matrix, or of its transpose, by Horner's rule."""
     if h.device.type == "cpu":
-        return torch.from_numpy(_evaluate_compiled(edges, h.detach().numpy(), coefficients, transposed=transposed))
+        return torch.from_numpy(evaluate_polynomial(edges, h.detach().numpy(), coefficients, transposed=transposed))
     *others, last = coefficients
     multiply = edges.pattern.transposed_matmul if transposed else edges.pattern.matmul
     z = last * h
@@ -177,9 +177,24 @@ def _evaluate(edges: Edges, h: Tensor, coefficients: tuple[float, ...], *, trans
     return z
 
 
-def _evaluate_compiled(
-    edges: Edges, h: NDArray[Any], coefficients: tuple[float, ...], *, transposed: bool
+def evaluate_polynomial(
+    edges: Edges, h: NDArray[Any], coefficients: tuple[float, ...], *, transposed: bool = False
 ) -> NDArray[Any]:
+    """Apply a polynomial of the propagation matrix to every column of an array, by compiled code.
+
+    Parameters
+    ----------
+    edges : Edges
+    h : ndarray of shape (num_nodes, channels)
+    coefficients : tuple of float
+        Coefficient of each power of the matrix, from 0 on.
+    transposed : bool, default=False
+        Whether the matrix is transposed.
+
+    Returns
+    -------
+    ndarray of shape (num_nodes, channels)
+    """
     pattern, values = edges.pattern, edges.values.numpy().astype(h.dtype, copy=False)
     if transposed:
         starts, columns = pattern.transposed_starts.numpy(), pattern.transposed_columns.numpy()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def row_indices(matrix: sp.csr_array) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class SparsePattern:
-    """Positions of the entries of a sparse matrix and of its transpose, both in CSR format.
+    """Positions of the entries of a sparse matrix in CSR format; those of its transpose are computed when needed.
 
     Parameters
     ----------
@@ -41,26 +42,14 @@ class SparsePattern:
         First entry of each row.
     columns : Tensor of shape (num_entries,)
         Column of each entry.
-    rows : Tensor of shape (num_entries,)
-        Row of each entry.
-    transposed_starts : Tensor of shape (num_columns + 1,)
-        First entry of each row of the transpose.
-    transposed_columns : Tensor of shape (num_entries,)
-        Column of each entry of the transpose.
-    order : Tensor of shape (num_entries,)
-        Permutation of the entries into the order of the transpose.
-    csr : Tensor or None
-        The pattern as a CSR tensor of zeros, on devices with fused kernels.
+    is_fused : bool, default=True
+        Whether the device has fused kernels.
     """
 
     shape: tuple[int, int]
     starts: Tensor
     columns: Tensor
-    rows: Tensor
-    transposed_starts: Tensor
-    transposed_columns: Tensor
-    order: Tensor
-    csr: Tensor | None
+    is_fused: bool = True
 
     @classmethod
     def of(cls, matrix: sp.csr_array, device: torch.device | str = "cpu") -> SparsePattern:
@@ -76,23 +65,47 @@ class SparsePattern:
         -------
         SparsePattern
         """
-        numbered = sp.csr_array((np.arange(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
-        transposed = numbered.T.tocsr()
-
-        def to_tensor(array: NDArray[Any]) -> Tensor:
-            return torch.tensor(array, dtype=torch.int32, device=device)
-
-        starts, columns = to_tensor(matrix.indptr), to_tensor(matrix.indices)
-        return cls(
-            shape=(int(matrix.shape[0]), int(matrix.shape[1])),
-            starts=starts,
-            columns=columns,
-            rows=to_tensor(row_indices(matrix)),
-            transposed_starts=to_tensor(transposed.indptr),
-            transposed_columns=to_tensor(transposed.indices),
-            order=to_tensor(transposed.data),
-            csr=_to_csr(starts, columns, matrix.shape) if torch.device(device).type in FUSED_DEVICES else None,
+        starts, columns = (
+            torch.tensor(each, dtype=torch.int32, device=device) for each in (matrix.indptr, matrix.indices)
         )
+        shape = int(matrix.shape[0]), int(matrix.shape[1])
+        return cls(shape, starts, columns, is_fused=torch.device(device).type in FUSED_DEVICES)
+
+    @cached_property
+    def rows(self) -> Tensor:
+        """Row of each entry."""
+        lengths = self.starts.diff().long()
+        return torch.repeat_interleave(torch.arange(self.shape[0], dtype=torch.int32, device=lengths.device), lengths)
+
+    @cached_property
+    def _transposed(self) -> tuple[Tensor, Tensor, Tensor]:
+        """First entry of each row of the transpose, columns of its entries, and their places in this pattern."""
+        starts, columns = self.starts.cpu().numpy(), self.columns.cpu().numpy()
+        numbered = sp.csr_array((np.arange(len(columns), dtype=np.int32), columns, starts), shape=self.shape)
+        transposed = numbered.T.tocsr()
+        parts = transposed.indptr, transposed.indices, transposed.data
+        first, second, third = (torch.tensor(each, dtype=torch.int32, device=self.columns.device) for each in parts)
+        return first, second, third
+
+    @property
+    def transposed_starts(self) -> Tensor:
+        """First entry of each row of the transpose, of shape (num_columns + 1,)."""
+        return self._transposed[0]
+
+    @property
+    def transposed_columns(self) -> Tensor:
+        """Column of each entry of the transpose."""
+        return self._transposed[1]
+
+    @property
+    def order(self) -> Tensor:
+        """Permutation of the entries into the order of the transpose."""
+        return self._transposed[2]
+
+    @cached_property
+    def csr(self) -> Tensor | None:
+        """The pattern as a CSR tensor of zeros, on devices with fused kernels."""
+        return _to_csr(self.starts, self.columns, self.shape) if self.is_fused else None
 
     @property
     def num_entries(self) -> int:
@@ -113,7 +126,7 @@ class SparsePattern:
         -------
         Tensor of shape (num_rows, channels)
         """
-        if self.csr is None:
+        if not self.is_fused:
             return _gather_and_sum(self.rows, self.columns, values, dense, self.shape[0])
         return _sum_bags(self.starts, self.columns, values, dense)
 
@@ -129,7 +142,7 @@ class SparsePattern:
         -------
         Tensor of shape (num_columns, channels)
         """
-        if self.csr is None:
+        if not self.is_fused:
             return _gather_and_sum(self.columns, self.rows, values, dense, self.shape[1])
         return _sum_bags(self.transposed_starts, self.transposed_columns, values.index_select(0, self.order), dense)
 
@@ -153,13 +166,13 @@ class SparsePattern:
 
     def row_sums(self, values: Tensor) -> Tensor:
         """Sum ``values`` of shape (num_entries, ...) over each row, giving (num_rows, ...)."""
-        if self.csr is None:
+        if not self.is_fused:
             return _scatter_add(self.rows, values, self.shape[0])
         return _segment_sums(values, self.starts)
 
     def column_sums(self, values: Tensor) -> Tensor:
         """Sum ``values`` of shape (num_entries, ...) over each column, giving (num_columns, ...)."""
-        if self.csr is None:
+        if not self.is_fused:
             return _scatter_add(self.columns, values, self.shape[1])
         return _segment_sums(values.index_select(0, self.order), self.transposed_starts)
 
@@ -170,7 +183,7 @@ class SparsePattern:
 
     def _row_max(self, values: Tensor) -> Tensor:
         """Return the maximum of each row, -inf for rows without entries."""
-        if self.csr is None:
+        if not self.is_fused:
             lowest = values.new_full((self.shape[0], *values.shape[1:]), float("-inf"))
             places = self.rows.long().view(-1, *[1] * (values.dim() - 1)).expand_as(values)
             return lowest.scatter_reduce_(0, places, values, "amax")

@@ -1,7 +1,4 @@
-"""Approximate search engines.
-
-Covers graphprox.views.search.nn_descent.
-"""
+"""Approximate search engines."""
 
 from __future__ import annotations
 
@@ -100,7 +97,7 @@ def test_auto_is_exact_unless_that_costs_too_much(monkeypatch):
 
 
 def test_low_recall_warns():
-    noise = np.random.default_rng(0).standard_normal((3000, 300), dtype=np.float32)
+    noise = np.random.default_rng(0).standard_normal((12_000, 300), dtype=np.float32)
     with pytest.warns(LowRecallWarning, match=r"found \d+% of the nearest .* engine=\"exact\" finds all"):
         ranking = rank(noise, engine="descent")
     assert 0 < ranking.recall < 0.95

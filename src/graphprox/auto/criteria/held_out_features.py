@@ -14,11 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from graphprox._utils.arrays import Features, FloatArray, IntArray
+from graphprox._utils.arrays import Features, FloatArray
 from graphprox._utils.progress import Progress
 from graphprox.auto.criteria.base import BALANCED, RATIOS, Evidence, register_criterion
 from graphprox.auto.outputs.base import OUTPUTS, PreparedGraph
 from graphprox.auto.preparation import SHARPNESS, Preparation
+from graphprox.auto.row_store import RowStore
 from graphprox.graph.graph import Graph
 
 # Combinations of outputs that are scored.
@@ -116,34 +117,40 @@ def score_candidates(graph: Graph, random_state: int, progress: Progress) -> dic
     num_splits = int(np.clip(SMALL // graph.num_nodes, 1, MAX_SPLITS))
     scores: dict[str, list[float]] = {name: [] for name in CANDIDATES}
     names = dict.fromkeys(name for combined in CANDIDATES.values() for name in combined)
+    store = RowStore.of(graph.num_nodes, 8 * MAX_DIRECTIONS)
     columns = sp.csc_array(graph.x) if sp.issparse(graph.x) else graph.x
     for split in range(num_splits):
         halves = np.array_split(rng.permutation(graph.num_features), 2)
         for part, (given, held_out) in enumerate((halves, halves[::-1])):
             progress("choosing", 2 * split + part, 2 * num_splits)
-            target = _prepare(columns[:, held_out], random_state)
-            prepared = PreparedGraph(graph, _prepare(columns[:, given], random_state), random_state)
-            outputs = {name: normalize(OUTPUTS[name](prepared)) for name in names}
             order = rng.permutation(graph.num_nodes)
+            num_train = _count_train_nodes(graph.num_nodes)
+            chosen = order[: num_train + TEST_NODES]
+            target = _prepare(columns[:, held_out], random_state, store)[chosen]
+            prepared = PreparedGraph(graph, _prepare(columns[:, given], random_state, store), random_state, store=store)
+            outputs = {name: normalize(OUTPUTS[name](prepared)[chosen]) for name in names}
             for name, parts in CANDIDATES.items():
-                scores[name].append(_score(np.concatenate([outputs[each] for each in parts], axis=1), target, order))
+                rows = np.concatenate([outputs[each] for each in parts], axis=1)
+                scores[name].append(_score(rows, target, num_train))
     progress("choosing", 2 * num_splits, 2 * num_splits)
     return {name: float(np.mean(each)) for name, each in scores.items()}
 
 
-def _prepare(columns: FloatArray | sp.csc_array, random_state: int) -> FloatArray:
+def _count_train_nodes(num_nodes: int) -> int:
+    return int(min(max(TRAIN_SHARE * num_nodes, min(MIN_TRAIN_NODES, 0.3 * num_nodes)), TRAIN_NODES))
+
+
+def _prepare(columns: FloatArray | sp.csc_array, random_state: int, store: RowStore) -> FloatArray:
     x: Features = columns if isinstance(columns, np.ndarray) else sp.csr_array(columns)
     fitted = Preparation.fit(
         x, random_state=random_state, max_directions=MAX_DIRECTIONS, sharpness=SHARPNESS, centered=False
     )
-    return fitted.transform(x)
+    return fitted.transform(x, store)
 
 
-def _score(rows: FloatArray, target: FloatArray, order: IntArray) -> float:
+def _score(rows: FloatArray, target: FloatArray, num_train: int) -> float:
     """Return the R² of a ridge regression on nodes that it was not fitted on, with the best of a few penalties."""
-    num_nodes = len(rows)
-    num_train = int(min(max(TRAIN_SHARE * num_nodes, min(MIN_TRAIN_NODES, 0.3 * num_nodes)), TRAIN_NODES))
-    train, test = order[:num_train], order[num_train : num_train + TEST_NODES]
+    train, test = slice(0, num_train), slice(num_train, len(rows))
     mean, center = rows[train].mean(axis=0), target[train].mean(axis=0)
     left, values, right = np.linalg.svd(rows[train] - mean, full_matrices=False)
     inner, projected = left.T @ (target[train] - center), (rows[test] - mean) @ right.T

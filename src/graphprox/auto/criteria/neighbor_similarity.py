@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
-from graphprox._utils.arrays import IntArray
+from graphprox._utils.arrays import FloatArray, IntArray
+from graphprox._utils.mapped import release_pages
 from graphprox._utils.progress import Progress
 from graphprox.auto.criteria.base import BALANCED, BOTH, GRAPH, RATIOS, Evidence, register_criterion
 from graphprox.auto.outputs.base import PreparedGraph
-from graphprox.auto.preparation import Preparation
+from graphprox.auto.preparation import MAX_DIRECTIONS, Preparation
+from graphprox.auto.row_store import RowStore, row_blocks
 from graphprox.graph.graph import Graph
 
 Doubles: TypeAlias = NDArray[np.float64]
@@ -52,14 +54,15 @@ def neighbor_similarity(graph: Graph, random_state: int, progress: Progress) -> 
         Its scores are mean products of centered features, relative to those of a node with itself.
     """
     progress("choosing", 0, 1)
-    rows = Preparation.fit(graph.x, random_state=random_state).transform(graph.x)
-    prepared = PreparedGraph(graph, rows, random_state)
+    store = RowStore.of(graph.num_nodes, 2 * MAX_DIRECTIONS)
+    rows = Preparation.fit(graph.x, random_state=random_state).transform(graph.x, store)
+    prepared = PreparedGraph(graph, rows, random_state, store=store)
     centers, one, other, weights = sample_open_pairs(prepared, random_state)
     progress("choosing", 1, 1)
     if len(np.unique(centers)) < MIN_CENTERS:
         return Evidence(None, meaning="too few nodes have two neighbors that are not connected")
-    centered = normalize(rows - rows.mean(axis=0))
-    ends = np.bincount(np.concatenate([one, other]), minlength=len(rows))
+    centered, (centers, one, other) = _center_rows(rows, centers, one, other)
+    ends = np.bincount(np.concatenate([one, other]), minlength=len(centered))
     centered -= (ends @ centered) / ends.sum()  # ends of edges are seldom typical nodes
     scale = float(ends @ (centered**2).sum(axis=1)) / ends.sum()
     if scale == 0:
@@ -77,6 +80,21 @@ def neighbor_similarity(graph: Graph, random_state: int, progress: Progress) -> 
         {"neighbors": mean_near, "two steps apart": mean_far},
         "as similar as a node to itself",
     )
+
+
+def _center_rows(rows: FloatArray, *nodes: IntArray) -> tuple[FloatArray, list[IntArray]]:
+    """Return centered unit rows, those of the given nodes only if there are many others, and the nodes in them."""
+    blocks = row_blocks(len(rows))
+    if len(blocks) == 1:
+        return normalize(rows - rows.mean(axis=0)), list(nodes)
+    total = np.zeros(rows.shape[1])
+    for block in blocks:
+        total += rows[block].sum(axis=0, dtype=np.float64)
+        release_pages(rows)
+    chosen, places = np.unique(np.concatenate(nodes), return_inverse=True)
+    centered = normalize(rows[chosen] - (total / len(rows)).astype(np.float32))
+    release_pages(rows)
+    return centered, np.split(places, np.cumsum([len(each) for each in nodes])[:-1])
 
 
 def sample_open_pairs(prepared: PreparedGraph, random_state: int) -> tuple[IntArray, IntArray, IntArray, Doubles]:
@@ -158,6 +176,9 @@ def _mean_and_error(values: Doubles, weights: Doubles, groups: IntArray) -> tupl
 
 def _effective_neighbors(prepared: PreparedGraph) -> float:
     """Return how many neighbors of equal weight a node has on average, of the nodes that have any."""
-    weights = prepared.neighbors.astype(np.float64)
+    neighbors = prepared.neighbors
+    if (neighbors.data == 1).all():
+        return float(np.mean(prepared.num_neighbors[prepared.num_neighbors > 0].astype(np.float64)))
+    weights = neighbors.astype(np.float64)
     total, squares = (np.asarray(each.sum(axis=1)).ravel() for each in (weights, weights.multiply(weights)))
     return float(np.mean(total[squares > 0] ** 2 / squares[squares > 0]))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphprox._utils.arrays import FloatArray
+from graphprox._utils.mapped import release_pages
 from graphprox.auto.outputs.base import PreparedGraph, Weights, register_output
+from graphprox.auto.row_store import row_blocks
 
 NUM_BUCKETS = 65  # four for each doubling, half of them below the typical amount
 PER_DOUBLING = 4
@@ -26,6 +28,14 @@ def amount(prepared: PreparedGraph) -> FloatArray:
         amounts that are nearly equal are nearly equal here. Zero for nodes without features.
     """
     sizes = prepared.sizes
+    rows = prepared.store.empty(len(sizes), NUM_BUCKETS)
+    for block in row_blocks(len(sizes)):
+        rows[block] = _divide_among_buckets(sizes[block])
+        release_pages(rows)
+    return rows
+
+
+def _divide_among_buckets(sizes: FloatArray) -> FloatArray:
     rows = np.zeros((len(sizes), NUM_BUCKETS), np.float32)
     present = np.flatnonzero(sizes)
     place = np.clip(PER_DOUBLING * np.log2(sizes[present]) + NUM_BUCKETS // 2, 0, NUM_BUCKETS - 1)

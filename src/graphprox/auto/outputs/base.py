@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
@@ -17,11 +17,13 @@ from sklearn.preprocessing import normalize
 
 from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox._utils.registry import Registry
+from graphprox.auto.neighbor_matrix import neighbor_matrix
 from graphprox.auto.positions import Positions
 from graphprox.auto.preparation import Preparation
+from graphprox.auto.row_store import RowStore
 from graphprox.auto.spreading import diffuse_rows, similar_edges
 from graphprox.graph.graph import Graph
-from graphprox.nn.convolution import Edges, in_neighbor_matrix
+from graphprox.nn.convolution import Edges
 from graphprox.nn.encoders.gcn import GCNConv
 
 Compute = Callable[["PreparedGraph"], FloatArray]
@@ -123,6 +125,8 @@ class PreparedGraph:
         How many features each node has, relative to a typical one; see `Preparation.relative_sizes`.
     position_rows : ndarray of shape (num_nodes, channels), optional
         Prepared neighbors of each node; see :mod:`graphprox.auto.positions`.
+    store : RowStore, optional
+        Where rows are kept; those of a large graph are memory maps.
 
     Examples
     --------
@@ -138,10 +142,17 @@ class PreparedGraph:
     random_state: int
     sizes: FloatArray = field(default_factory=lambda: np.empty(0, np.float32))
     position_rows: FloatArray = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    store: RowStore = field(default_factory=RowStore)
 
     @classmethod
     def of(
-        cls, graph: Graph, preparation: Preparation | None, positions: Positions | None, *, random_state: int
+        cls,
+        graph: Graph,
+        preparation: Preparation | None,
+        positions: Positions | None,
+        *,
+        random_state: int,
+        store: RowStore | None = None,
     ) -> PreparedGraph:
         """Prepare a graph by what was fitted.
 
@@ -153,30 +164,28 @@ class PreparedGraph:
         positions : Positions or None
             None if no output reads them.
         random_state : int
+        store : RowStore, optional
+            Where rows are kept; in memory by default.
 
         Returns
         -------
         PreparedGraph
         """
+        store = store or RowStore()
         nothing = np.empty((graph.num_nodes, 0), np.float32)
         return cls(
             graph,
-            nothing if preparation is None else preparation.transform(graph.x),
+            nothing if preparation is None else preparation.transform(graph.x, store),
             random_state,
             np.zeros(graph.num_nodes, np.float32) if preparation is None else preparation.relative_sizes(graph.x),
-            nothing if positions is None else positions.transform(graph),
+            nothing if positions is None else positions.transform(graph, store),
+            store,
         )
 
     @cached_property
     def neighbors(self) -> sp.csr_array:
         """Weights of the edges in both directions, the larger one where they differ; without self-loops."""
-        matrix = in_neighbor_matrix(self.graph.edge_index, self.graph.edge_weight, self.graph.num_nodes)
-        if self.graph.directed:
-            matrix = matrix.maximum(matrix.T)
-        matrix = sp.csr_array(matrix - sp.diags_array(matrix.diagonal()))
-        matrix.eliminate_zeros()
-        matrix.sort_indices()
-        return matrix
+        return neighbor_matrix(self.graph)
 
     @cached_property
     def num_neighbors(self) -> IntArray:
@@ -196,11 +205,10 @@ class PreparedGraph:
     @cached_property
     def view_rows(self) -> FloatArray:
         """Features diffused over the feature view, rows of unit length."""
-        rows: FloatArray = normalize(self.diffuse(self.feature_edges, self.rows, alpha=0.3, hops=5))
-        return rows
+        unit = partial(normalize, copy=False)
+        return diffuse_rows(self.feature_edges, self.rows, 0.3, 5, store=self.store, finish=unit)
 
-    @staticmethod
-    def diffuse(edges: Edges, rows: FloatArray, *, alpha: float, hops: int) -> FloatArray:
+    def diffuse(self, edges: Edges, rows: FloatArray, *, alpha: float, hops: int) -> FloatArray:
         """Return the personalized PageRank of every column.
 
         Parameters
@@ -216,4 +224,4 @@ class PreparedGraph:
         -------
         ndarray of shape (num_nodes, channels)
         """
-        return diffuse_rows(edges, rows, alpha, hops)
+        return diffuse_rows(edges, rows, alpha, hops, store=self.store)

@@ -6,7 +6,9 @@ import numpy as np
 
 from graphprox._utils.arrays import FloatArray
 from graphprox.auto.outputs.base import PreparedGraph, Weights, register_output
-from graphprox.auto.outputs.neighbor_mean import average_over_neighbors
+from graphprox.auto.outputs.neighbor_mean import sum_weights
+from graphprox.auto.products import average_rows
+from graphprox.nn.convolution import invert_positive
 
 NUM_BUCKETS = 64  # two for each doubling of the degree, so that no graph has more
 HOPS = 2
@@ -26,7 +28,18 @@ def roles(prepared: PreparedGraph) -> FloatArray:
         Buckets of the degree, one-hot, and their mean over one and two hops.
     """
     bucket = np.minimum(np.floor(2 * np.log2(prepared.num_neighbors + 1)).astype(np.int64), NUM_BUCKETS - 1)
-    hops = [np.eye(NUM_BUCKETS, dtype=np.float32)[bucket]]
-    for _ in range(HOPS):
-        hops.append(average_over_neighbors(prepared.neighbors, hops[-1]))
-    return np.concatenate(hops, axis=1)
+    scale = invert_positive(sum_weights(prepared.neighbors))
+
+    def compute(columns: slice) -> FloatArray:
+        parts = []
+        for hops in range(HOPS + 1):
+            first = NUM_BUCKETS * hops
+            own = range(max(columns.start - first, 0), min(columns.stop - first, NUM_BUCKETS))
+            if len(own):
+                part = (bucket[:, None] == np.asarray(own)).astype(np.float32)
+                for _ in range(hops):
+                    part = average_rows(prepared.neighbors, scale, part)
+                parts.append(part)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+    return prepared.store.fill(len(bucket), NUM_BUCKETS * (HOPS + 1), compute)

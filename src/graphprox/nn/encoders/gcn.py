@@ -12,7 +12,7 @@ from torch import Tensor
 from graphprox.nn.convolution import Convolution, Edges, invert_positive
 from graphprox.nn.encoders.base import ConvolutionEncoder, EncoderOptions, register_encoder
 from graphprox.nn.part import WHOLE, Part
-from graphprox.nn.sparse import row_indices, spmm
+from graphprox.nn.sparse import spmm
 
 
 class GCNConv(Convolution):
@@ -24,15 +24,18 @@ class GCNConv(Convolution):
 
         Self-loops that are already in A keep their weight; the others have weight 1.
         """
-        rows = row_indices(neighbors)
+        rows = np.repeat(np.arange(neighbors.shape[0], dtype=neighbors.indices.dtype), np.diff(neighbors.indptr))
         missing = np.ones(neighbors.shape[0], np.float32)
-        missing[rows[rows + part.first == neighbors.indices]] = (
-            0  # an explicit self-loop of weight 0 is a self-loop, as in PyG
-        )
+        # An explicit self-loop of weight 0 is a self-loop, as in PyG.
+        missing[rows[rows + part.first == neighbors.indices]] = 0
+        del rows
         looped = sp.csr_array(neighbors + sp.diags_array(missing, offsets=part.first, shape=neighbors.shape))
         scale = invert_positive(np.sqrt(looped.sum(axis=1)))
         completed = part.complete(torch.from_numpy(scale)[:, None]).numpy()[:, 0]
-        return sp.csr_array(sp.diags_array(scale) @ looped @ sp.diags_array(completed))
+        # In place: products with diagonal matrices would copy the edges of a large graph twice.
+        looped.data *= np.repeat(scale, np.diff(looped.indptr))
+        looped.data *= completed[looped.indices]
+        return looped
 
     def propagate(self, projected: Tensor, edges: Edges) -> Tensor:
         """Return the weighted sum over in-neighbors plus a bias, of shape (num_nodes, out_channels)."""

@@ -6,6 +6,7 @@ An approximate engine proposes more rows than requested; their cosines are then 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from graphprox.views.search.exact import (
 AUTO = "auto"
 MAX_EXACT_COST = 1.5e12  # multiplications up to which "auto" searches exactly: half a minute on two cores
 MAX_TRIVIAL_SIZE = 256  # distinct rows up to which every engine searches exactly
-NUM_EXTRA = 15  # rows proposed beyond those requested: ties are sampled from them, and recall grows with them
+NUM_EXTRA = 10  # rows proposed beyond those requested: ties are sampled from them, and recall grows with them
 LSH_BITS, LSH_FACTOR = 512, 10  # hashes are imprecise: ten times as many rows are proposed
 IVF_PROBES = 32
 MAX_DENSE_COLUMNS = 1_024  # sparse matrices with more columns are projected to SKETCH_COLUMNS dense ones
@@ -44,10 +45,19 @@ def search_exact(directions: Directions, k: int, _seed: int) -> Iterator[Candida
 
 
 def search_nn_descent(directions: Directions, k: int, seed: int) -> Iterator[Candidates]:
-    """Search by random projection trees and NN-descent, with results that do not depend on the number of threads."""
+    """Search by random partitions and NN-descent, with results that do not depend on the number of threads."""
+    from graphprox._utils.numba_helpers import run_in_parallel
+    from graphprox.views.search.neighbor_lists import write_rows
     from graphprox.views.search.nn_descent import approximate_neighbors
+    from graphprox.views.search.products import compact_rows
 
-    proposed = approximate_neighbors(_to_dense(directions, seed), k + NUM_EXTRA, seed)
+    unit = _to_dense(directions, seed)
+    rows = compact_rows(lambda block: unit[block], *unit.shape)
+    number, lists = approximate_neighbors(rows, k + NUM_EXTRA, seed)
+    found = np.empty(lists.shape, np.int32)
+    run_in_parallel(partial(write_rows, lists, number, found), len(lists))
+    proposed = np.empty_like(found)
+    proposed[number] = found
     return _score_proposals(directions, k, lambda rows: proposed[rows])
 
 

@@ -1,8 +1,8 @@
 """NN-descent: an approximate search whose cost is nearly linear in the number of rows (Dong, Moses and Li, 2011).
 
-Random projection trees divide the rows into leaves, and the rows of a leaf are compared with each other. Then, for some
-rounds, each row is compared with the neighbors of its neighbors. A row reads the lists of the previous round and writes
-only its own, so results do not depend on the number of threads.
+Random partitions divide the rows into leaves, and the rows of a leaf are compared with each other. Then, for some
+rounds, each row is compared with the neighbors of its neighbors. A round goes through the rows in blocks: a row reads
+the lists as they were before its block, and writes only its own, so results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -14,26 +14,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphprox._utils.arrays import IntArray
-from graphprox._utils.hashing import mix, stream
-from graphprox._utils.numba_helpers import Float32Array, Int32Array, njit, njit_fast_finite, run_in_parallel
+from graphprox._utils.hashing import stream
+from graphprox._utils.numba_helpers import Float32Array, Int32Array, njit, run_in_parallel
+from graphprox.views.search.neighbor_lists import (
+    CHUNK,
+    get_round,
+    get_row,
+    insert_products,
+)
+from graphprox.views.search.partitions import divide_rows
+from graphprox.views.search.products import (
+    Codes,
+    CompactRows,
+    decode_rows,
+    multiply_with_code,
+    multiply_with_each_other,
+    reorder_rows,
+)
 
-NUM_TREES = 16
-MAX_LEAF_SIZE = 64
-MAX_IMBALANCE = 8  # a split that leaves less than one row in eight on a side is replaced by one at the median
-MAX_ROUNDS = 6
-CONVERGED = 0.005  # share of changed entries below which the rounds end
-NO_ROW = -1
+LEAF_SIZE, NUM_PARTITIONS = 256, 8
+# If the last of these partitions still changes many entries, neighbors are hard to find: larger leaves are compared.
+HARD = 0.06  # share of entries
+HARD_LEAF_SIZE, NUM_HARD_PARTITIONS = 1_024, 6
+MAX_ROUNDS = 6  # fewer than the rounds that `neighbor_lists` can distinguish
+NUM_REVERSE = 10  # rows that list a row and are compared with it
+CONVERGED = 0.001  # share of changed entries below which the rounds end
+BLOCK_ROWS = 65_536  # of a round
 
 BoolArray = NDArray[np.bool_]
 
 
-def approximate_neighbors(unit: Float32Array, num_neighbors: int, seed: int) -> Int32Array:
-    """Return rows that are probably the most similar to each row.
+def approximate_neighbors(rows: CompactRows, num_neighbors: int, seed: int) -> tuple[Int32Array, IntArray]:
+    """Find rows that are probably the most similar to each row.
 
     Parameters
     ----------
-    unit : ndarray of shape (n_rows, num_columns)
-        Rows of length 1.
+    rows : CompactRows
+        They are reordered in place.
     num_neighbors : int
         Number of neighbors per row.
     seed : int
@@ -41,207 +58,219 @@ def approximate_neighbors(unit: Float32Array, num_neighbors: int, seed: int) -> 
 
     Returns
     -------
-    ndarray of shape (n_rows, num_neighbors)
-        Most similar first, padded with -1.
+    number : ndarray of shape (n_rows,)
+        What the number of each row was before they were reordered.
+    lists : ndarray of shape (n_rows, num_neighbors)
+        Entries of `neighbor_lists`, most similar first, of the reordered rows.
     """
-    size = len(unit)
-    shape = (size, min(num_neighbors, size - 1))
-    seeds = np.random.SeedSequence(seed).generate_state(NUM_TREES + MAX_ROUNDS, np.uint64)
-    # Renumbering the rows by the leaves of the first tree puts similar rows close together in memory.
-    number, _ = _build_tree(unit, seeds[0])
-    unit = unit[number]
-    near = np.full(shape, NO_ROW, np.int32)
-    score = np.full(shape, -2, np.float32)  # below any cosine
-    is_new = np.zeros(shape, np.bool_)
-    for each in range(NUM_TREES):
-        order, start = _build_tree(unit, seeds[each])
-        run_in_parallel(partial(_compare_leaves, unit, order, start, near, score, is_new), len(start) - 1)
-    for each in range(NUM_TREES, NUM_TREES + MAX_ROUNDS):
-        previous, previous_new = near.copy(), is_new.copy()
-        is_new[:] = False
-        reverse = _reverse_lists(previous, previous_new, seeds[each])
-        changes = np.zeros(size, np.int64)
-        update = partial(_compare_neighbors, unit, previous, previous_new, *reverse, near, score, is_new, changes)
-        run_in_parallel(update, size)
-        if changes.sum() < CONVERGED * near.size:
+    total = NUM_PARTITIONS + NUM_HARD_PARTITIONS + MAX_ROUNDS
+    seeds = np.random.SeedSequence(seed).generate_state(total, np.uint64)
+    lists = np.zeros((len(rows), min(num_neighbors, len(rows) - 1)), np.int64)
+    # Reordering the rows by the leaves of the first partition puts similar rows close together in memory.
+    number, start = divide_rows(rows, LEAF_SIZE, int(seeds[0]))
+    reorder_rows(rows, number)
+    share = _compare_within(rows, np.arange(len(rows), dtype=np.int32), start, lists)
+    for each in range(1, NUM_PARTITIONS):
+        share = _compare_within(rows, *divide_rows(rows, LEAF_SIZE, int(seeds[each])), lists)
+    if share > HARD:
+        for each in range(NUM_PARTITIONS, NUM_PARTITIONS + NUM_HARD_PARTITIONS):
+            _compare_within(rows, *divide_rows(rows, HARD_LEAF_SIZE, int(seeds[each])), lists)
+    for each in range(1, MAX_ROUNDS + 1):
+        if _compare_neighbors_of_neighbors(rows, lists, each, seeds[-each]) < CONVERGED:
             break
-    found = np.empty_like(near)
-    found[number] = np.where(near == NO_ROW, NO_ROW, number[near])
-    return found
+    return number, lists
 
 
-# -- trees ----------------------------------------------------------------------------------------------------------
+# -- leaves ---------------------------------------------------------------------------------------------------------
 
 
-def _build_tree(unit: Float32Array, seed: np.uint64) -> tuple[IntArray, IntArray]:
-    """Return the rows in the order of the leaves of a random tree, and where each leaf starts and the last one ends."""
-    order = np.arange(len(unit))
-    start = np.array([0, len(unit)])
-    level = 0
-    while (large := np.flatnonzero(np.diff(start) > MAX_LEAF_SIZE)).size:
-        cuts = np.empty(len(large), np.int64)
-        run_in_parallel(
-            partial(_split_runs, unit, order, start[large], start[large + 1], seed, level, cuts), len(large)
-        )
-        start = np.sort(np.concatenate([start, cuts]))
-        level += 1
-    return order, start
-
-
-@njit
-def _split_runs(
-    unit: Float32Array,
-    order: IntArray,
-    first: IntArray,
-    last: IntArray,
-    seed: np.uint64,
-    level: int,
-    cuts: IntArray,
-    begin: int,
-    end: int,
-) -> None:
-    """Split runs of rows, ``order[first:last]``, each by a plane between two of its rows, and write the cuts.
-
-    The rows of a run are reordered in place.
-    """
-    for run in range(begin, end):
-        rows = order[first[run] : last[run]]
-        size = len(rows)
-        state = stream(seed, first[run], level)
-        one = rows[np.int64(mix(state) % np.uint64(size))]
-        other = rows[np.int64(mix(~state) % np.uint64(size))]
-        plane = unit[one] - unit[other]
-        side = np.empty(size, np.float32)
-        for each in range(size):
-            side[each] = _dot(plane, unit[rows[each]])
-        chosen = side > 0
-        if _is_unbalanced(chosen):
-            chosen = side > np.median(side)
-        front, back = rows[chosen], rows[~chosen]
-        rows[: len(front)] = front
-        rows[len(front) :] = back
-        # If nearly all rows are in the plane, as nearly equal rows are, they are split in the middle.
-        cuts[run] = first[run] + (size // 2 if _is_unbalanced(chosen) else len(front))
-
-
-@njit
-def _is_unbalanced(chosen: BoolArray) -> bool:
-    """Return whether a split leaves too few rows on one side."""
-    above = chosen.sum()
-    return bool(min(above, len(chosen) - above) * MAX_IMBALANCE < len(chosen))
+def _compare_within(rows: CompactRows, order: Int32Array, start: IntArray, lists: IntArray) -> float:
+    """Compare the rows of each leaf with each other; return the share of entries that changed."""
+    changes = np.zeros(len(start) - 1, np.int64)
+    compare = partial(_compare_leaves, rows.codes, rows.scale, order, start, lists, changes)
+    run_in_parallel(compare, len(changes))
+    return float(changes.sum() / lists.size)
 
 
 @njit
 def _compare_leaves(
-    unit: Float32Array,
-    order: IntArray,
+    codes: Codes,
+    scale: Float32Array,
+    order: Int32Array,
     start: IntArray,
-    near: Int32Array,
-    score: Float32Array,
-    is_new: BoolArray,
+    lists: IntArray,
+    changes: IntArray,
     begin: int,
     end: int,
 ) -> None:
     """Offer all rows of a leaf to each other; a row is in one leaf, so only one thread writes its list."""
+    largest = 0
+    for leaf in range(begin, end):
+        largest = max(largest, start[leaf + 1] - start[leaf])
+    largest = -(-largest // CHUNK) * CHUNK
+    decoded = np.empty((largest, codes.shape[1]), np.float32)
+    products = np.empty((largest, largest), np.float32)
     for leaf in range(begin, end):
         rows = order[start[leaf] : start[leaf + 1]]
-        here = unit[rows]
-        for each in range(len(rows)):
-            for other in range(each):
-                product = _dot(here[each], here[other])
-                _offer(near[rows[each]], score[rows[each]], is_new[rows[each]], rows[other], product)
-                _offer(near[rows[other]], score[rows[other]], is_new[rows[other]], rows[each], product)
+        size, padded = len(rows), -(-len(rows) // CHUNK) * CHUNK
+        decode_rows(codes, scale, rows, decoded)
+        multiply_with_each_other(decoded, size, products)
+        for each in range(size):
+            products[each, each] = 0  # a row is not its own neighbor
+            products[each, size:padded] = 0
+            changes[leaf] += insert_products(lists[rows[each]], products[each, :padded], rows, 0)
 
 
 # -- neighbors of neighbors -----------------------------------------------------------------------------------------
 
 
+def _compare_neighbors_of_neighbors(rows: CompactRows, lists: IntArray, current: int, seed: np.uint64) -> float:
+    """Compare each row with the neighbors of its neighbors; return the share of entries that changed.
+
+    A pair of rows that were both old neighbors of a third one has been compared in an earlier round and is skipped.
+    """
+    reverse = _reverse_lists(lists, current, seed)
+    is_fresh = np.zeros(len(lists), np.bool_)
+    run_in_parallel(partial(_find_fresh, lists, reverse, current, is_fresh), len(lists))
+    total = 0
+    for first in range(0, len(lists), BLOCK_ROWS):
+        last = min(first + BLOCK_ROWS, len(lists))
+        updated, changes = lists[first:last].copy(), np.zeros(last - first, np.int64)
+        given = (rows.codes, rows.scale, lists, reverse, is_fresh, current, first)
+        run_in_parallel(partial(_follow_neighbors, *given, updated, changes), last - first)
+        lists[first:last] = updated
+        is_fresh[first:last] |= changes > 0
+        total += int(changes.sum())
+    return total / lists.size
+
+
 @njit
-def _reverse_lists(near: Int32Array, is_new: BoolArray, seed: np.uint64) -> tuple[Int32Array, BoolArray]:
-    """Return a random sample of the rows that list each row, as many as it lists itself, and whether they are new."""
-    num_neighbors = near.shape[1]
-    reverse = np.full(near.shape, NO_ROW, np.int32)
-    reverse_new = np.zeros(near.shape, np.bool_)
-    counts = np.zeros(len(near), np.int64)
-    for row in range(len(near)):
-        for each in range(num_neighbors):
-            other = near[row, each]
-            if other == NO_ROW:
+def _is_new(entry: Any, current: int) -> bool:
+    """Return whether an entry was found in this round or in the one before."""
+    return bool(get_round(entry) >= current - 1)
+
+
+@njit
+def _find_fresh(lists: IntArray, reverse: Int32Array, current: int, is_fresh: BoolArray, begin: int, end: int) -> None:
+    """Write whether the list of a row has new entries."""
+    for row in range(begin, end):
+        for entry in lists[row]:
+            is_fresh[row] |= _is_new(entry, current)
+        for mark in reverse[row]:
+            is_fresh[row] |= mark % 2 == 1
+
+
+@njit
+def _reverse_lists(lists: IntArray, current: int, seed: np.uint64) -> Int32Array:
+    """Return a random sample of the rows that list each row: twice the number plus one, plus one if it is new."""
+    reverse = np.zeros((len(lists), NUM_REVERSE), np.int32)
+    counts = np.zeros(len(lists), np.int32)
+    for row in range(len(lists)):
+        for each in range(lists.shape[1]):
+            entry = lists[row, each]
+            other = get_row(entry)
+            if other < 0:
                 break
-            place = counts[other]
+            place = np.int64(counts[other])
             counts[other] += 1
-            if place >= num_neighbors:  # reservoir sampling
+            if place >= NUM_REVERSE:  # reservoir sampling
                 place = np.int64(stream(seed, row, each) % np.uint64(counts[other]))
-            if place < num_neighbors:
-                reverse[other, place] = row
-                reverse_new[other, place] = is_new[row, each]
-    return reverse, reverse_new
+            if place < NUM_REVERSE:
+                reverse[other, place] = 2 * (row + 1) + _is_new(entry, current)
+    return reverse
 
 
 @njit
-def _compare_neighbors(
-    unit: Float32Array,
-    previous: Int32Array,
-    previous_new: BoolArray,
+def _follow_neighbors(
+    codes: Codes,
+    scale: Float32Array,
+    lists: IntArray,
     reverse: Int32Array,
-    reverse_new: BoolArray,
-    near: Int32Array,
-    score: Float32Array,
-    is_new: BoolArray,
+    is_fresh: BoolArray,
+    current: int,
+    first: int,
+    updated: IntArray,
     changes: IntArray,
     begin: int,
     end: int,
 ) -> None:
-    """Offer each row those that list it and the neighbors of its neighbors; write how many entries changed.
-
-    A pair of rows that were both old neighbors of a third one has been compared in an earlier round and is skipped.
-    """
-    num_neighbors = previous.shape[1]
-    visitor = np.full(len(previous), NO_ROW, np.int32)  # the last row that was compared with this one
-    for row in range(begin, end):
-        mine, scores, new, here = near[row], score[row], is_new[row], unit[row]
-        visitor[row] = row
-        for each in range(num_neighbors):
-            if previous[row, each] != NO_ROW:
-                visitor[previous[row, each]] = row
-        for each in range(2 * num_neighbors):
-            if each < num_neighbors:
-                neighbor, neighbor_new = previous[row, each], previous_new[row, each]
-            else:
-                neighbor, neighbor_new = reverse[row, each - num_neighbors], reverse_new[row, each - num_neighbors]
-            if neighbor == NO_ROW:
-                continue
-            if visitor[neighbor] != row:
-                visitor[neighbor] = row
-                changes[row] += _offer(mine, scores, new, neighbor, _dot(here, unit[neighbor]))
-            for place in range(num_neighbors):
-                other = previous[neighbor, place]
-                if other == NO_ROW:
-                    break
-                if visitor[other] != row and (neighbor_new or previous_new[neighbor, place]):
-                    visitor[other] = row
-                    changes[row] += _offer(mine, scores, new, other, _dot(here, unit[other]))
+    """Offer rows, from ``first`` on, those that list them and the neighbors of their neighbors."""
+    num_paths = (lists.shape[1] + NUM_REVERSE) * (lists.shape[1] + 1)
+    visited = np.zeros(_table_size(1 + lists.shape[1] + num_paths), np.int64)
+    found = np.empty(-(-num_paths // CHUNK) * CHUNK, np.int32)
+    products = np.empty(len(found), np.float32)
+    here = np.empty(codes.shape[1], np.float32)
+    for at in range(begin, end):
+        row = first + at
+        count = _collect_paths(row, lists, reverse, is_fresh, current, visited, found)
+        for column in range(len(here)):
+            here[column] = np.float32(codes[row, column]) * scale[row]
+        for each in range(count):
+            products[each] = multiply_with_code(here, codes[found[each]])
+        for each in range(count):
+            products[each] *= scale[found[each]]
+        padded = -(-count // CHUNK) * CHUNK
+        products[count:padded] = 0
+        changes[at] += insert_products(updated[at], products[:padded], found, current)
 
 
 @njit
-def _offer(near: Int32Array, score: Float32Array, is_new: BoolArray, row: int, product: Any) -> int:
-    """Insert a row into a sorted list if it is similar enough and not in it; return 1 if it was inserted."""
-    place = len(near) - 1
-    if product <= score[place]:
-        return 0
-    for each in near:
-        if each == row:
-            return 0
-    while place > 0 and score[place - 1] < product:
-        near[place], score[place], is_new[place] = near[place - 1], score[place - 1], is_new[place - 1]
-        place -= 1
-    near[place], score[place], is_new[place] = row, product, True
-    return 1
+def _collect_paths(
+    row: int,
+    lists: IntArray,
+    reverse: Int32Array,
+    is_fresh: BoolArray,
+    current: int,
+    visited: IntArray,
+    found: Int32Array,
+) -> int:
+    """Write the rows to compare with a row, and return how many there are."""
+    count, num_listed = 0, lists.shape[1]
+    _visit(visited, row, row)
+    for entry in lists[row]:
+        if entry != 0:
+            _visit(visited, row, get_row(entry))
+    for each in range(num_listed + NUM_REVERSE):
+        if each < num_listed:
+            neighbor, new = get_row(lists[row, each]), _is_new(lists[row, each], current)
+        else:
+            mark = reverse[row, each - num_listed]
+            neighbor, new = np.int64(mark // 2) - 1, mark % 2 == 1
+            if neighbor >= 0 and _visit(visited, row, neighbor):
+                found[count] = neighbor
+                count += 1
+        if neighbor < 0 or not (new or is_fresh[neighbor]):
+            continue
+        for entry in lists[neighbor]:
+            if entry == 0:
+                break
+            if (new or _is_new(entry, current)) and _visit(visited, row, get_row(entry)):
+                found[count] = get_row(entry)
+                count += 1
+    return count
 
 
-@njit_fast_finite
-def _dot(left: Float32Array, right: Float32Array) -> Any:
-    total = np.float32(0)
-    for each in range(len(left)):
-        total += left[each] * right[each]
-    return total
+@njit
+def _table_size(num_entries: int) -> int:
+    """Return a power of two that keeps a hash table at most half full."""
+    size = 64
+    while size < 2 * num_entries:
+        size *= 2
+    return size
+
+
+@njit
+def _visit(visited: IntArray, row: int, other: Any) -> bool:
+    """Mark another row as visited from this one; return False if it was already.
+
+    The marks are a hash table, in which those of rows before this one are ignored.
+    """
+    mark = (np.int64(row + 1) << 32) | np.int64(other)
+    mask = np.int64(len(visited) - 1)
+    place = (np.int64(other) * np.int64(0x9E3779B1) >> 12) & mask
+    while visited[place] >> 32 == row + 1:
+        if visited[place] == mark:
+            return False
+        place = (place + 1) & mask
+    visited[place] = mark
+    return True

@@ -1,0 +1,276 @@
+"""Rows of a large graph: computed a block at a time, and kept in files where memory would not hold them.
+
+Which blocks there are depends on the number of nodes alone, so that the same graph has the same result whatever memory
+is available. What memory decides is where rows are kept: a sum over nodes is the same from a file.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphprox._utils.amounts import format_memory
+from graphprox._utils.arrays import FloatArray
+from graphprox._utils.mapped import is_mapped, release_pages
+from graphprox._utils.memory import available_memory
+from graphprox._utils.work_folder import work_folder
+from graphprox.errors import WriteError
+from graphprox.io.storage.disk_space import check_disk_space
+from graphprox.io.storage.files import reason
+
+ONE_BLOCK = 1 << 17  # rows that are one block
+BLOCK_ROWS = 1 << 16  # of each block of more
+MEMORY_BYTES = 1 << 31  # of rows that are kept in memory, at most; or a quarter of what is available
+PANEL_BYTES = 1 << 28  # of columns that are spread over edges at the same time
+MIN_PANEL = 16  # columns: a line of the processor's cache
+
+
+def row_blocks(num_rows: int) -> list[slice]:
+    """Return the blocks of rows that are computed together.
+
+    Parameters
+    ----------
+    num_rows : int
+
+    Returns
+    -------
+    list of slice
+        A single one for up to 131,072 rows.
+
+    Examples
+    --------
+    >>> row_blocks(3), len(row_blocks(1_000_000))
+    ([slice(0, 3, None)], 16)
+    """
+    size = max(num_rows, 1) if num_rows <= ONE_BLOCK else BLOCK_ROWS
+    return [slice(start, min(start + size, num_rows)) for start in range(0, max(num_rows, 1), size)]
+
+
+def column_panels(num_rows: int, num_columns: int) -> list[slice]:
+    """Return the columns that are spread over edges together, which takes three times their memory.
+
+    Parameters
+    ----------
+    num_rows, num_columns : int
+
+    Returns
+    -------
+    list of slice
+        Columns do not depend on each other: the result is the same for any panels.
+
+    Examples
+    --------
+    >>> column_panels(1_000, 256), len(column_panels(10_000_000, 256))
+    ([slice(0, 256, None)], 16)
+    """
+    fitting = PANEL_BYTES // (4 * max(num_rows, 1))
+    width = max(fitting // MIN_PANEL * MIN_PANEL, MIN_PANEL)
+    return [slice(start, min(start + width, num_columns)) for start in range(0, max(num_columns, 1), width)]
+
+
+def read_columns(rows: FloatArray, columns: slice) -> FloatArray:
+    """Return some columns of all rows, contiguous and in memory; a matrix itself if these are all of it.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (num_rows, num_columns)
+    columns : slice
+
+    Returns
+    -------
+    ndarray of shape (num_rows, channels)
+    """
+    if columns == slice(0, rows.shape[1]) and not is_mapped(rows):
+        return np.ascontiguousarray(rows)
+    out = np.empty((len(rows), columns.stop - columns.start), rows.dtype)
+    for block in row_blocks(len(rows)):
+        out[block] = rows[block, columns]
+        release_pages(rows)
+    return out
+
+
+class Panels:
+    """Columns of a matrix in consecutive parts, each an array of its own.
+
+    Parameters
+    ----------
+    parts : sequence of ndarray of shape (num_rows, channels)
+
+    Examples
+    --------
+    >>> Panels([np.zeros((3, 2), np.float32), np.ones((3, 1), np.float32)]).read(slice(0, 1))
+    array([[0., 0., 1.]], dtype=float32)
+    """
+
+    def __init__(self, parts: Sequence[FloatArray]) -> None:
+        self.parts = list(parts)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return len(self.parts[0]), sum(each.shape[1] for each in self.parts)
+
+    def read(self, rows: slice) -> FloatArray:
+        """Return a copy of some rows."""
+        block = np.concatenate([each[rows] for each in self.parts], axis=1)
+        release_pages(*self.parts)
+        return block
+
+    def write(self, rows: slice, block: FloatArray) -> None:
+        """Replace some rows."""
+        first = 0
+        for each in self.parts:
+            each[rows] = block[:, first : first + each.shape[1]]
+            first += each.shape[1]
+        release_pages(*self.parts)
+
+
+@dataclass(frozen=True)
+class RowStore:
+    """Where the rows of outputs are kept.
+
+    Parameters
+    ----------
+    in_files : bool
+        Whether rows are kept in files. They have no name, so that nothing is left of them when the process ends,
+        however it does.
+
+    Examples
+    --------
+    >>> RowStore.of(num_rows=1_000, num_columns=256).in_files
+    False
+    """
+
+    in_files: bool = False
+
+    @classmethod
+    def of(cls, num_rows: int, num_columns: int) -> RowStore:
+        """Return the store of rows with so many columns in all: files, if they would take too much memory.
+
+        Parameters
+        ----------
+        num_rows, num_columns : int
+
+        Returns
+        -------
+        RowStore
+
+        Raises
+        ------
+        WriteError
+            If they would not fit onto the disk either.
+        """
+        available = available_memory()
+        limit = MEMORY_BYTES if available is None else min(MEMORY_BYTES, available // 4)
+        wanted = 4 * num_rows * num_columns
+        if wanted > limit:
+            check_disk_space(work_folder(), wanted, "rows that memory does not hold")
+        return cls(wanted > limit)
+
+    def empty(self, num_rows: int, num_columns: int) -> FloatArray:
+        """Return an array for rows, to be written a block at a time.
+
+        Parameters
+        ----------
+        num_rows, num_columns : int
+
+        Returns
+        -------
+        ndarray of shape (num_rows, num_columns)
+            A memory map of a file without a name, if rows are kept in files.
+        """
+        shape = num_rows, num_columns
+        if not self.in_files or 0 in shape:
+            return np.zeros(shape, np.float32) if 0 in shape else np.empty(shape, np.float32)
+        size = 4 * num_rows * num_columns
+        try:
+            with tempfile.TemporaryFile(dir=work_folder(), prefix=".graphprox-") as file:
+                # Without space of its own, a file ends the process when a page of it cannot be written.
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), 0, size)
+                return np.memmap(file, np.float32, "r+", shape=shape)
+        except OSError as error:
+            raise WriteError(
+                f"a work folder must have room for rows that memory does not hold; {work_folder()} has none for "
+                f"another {format_memory(size)}: {reason(error)}: name another one by --work-dir or TMPDIR"
+            ) from None
+
+    def panels(self, num_rows: int, num_columns: int) -> Panels:
+        """Return panels of columns, each of which is written as a whole.
+
+        Parameters
+        ----------
+        num_rows, num_columns : int
+
+        Returns
+        -------
+        Panels
+        """
+        widths = (each.stop - each.start for each in column_panels(num_rows, num_columns))
+        return Panels([self.empty(num_rows, width) for width in widths])
+
+    def fill(
+        self,
+        num_rows: int,
+        num_columns: int,
+        compute: Callable[[slice], FloatArray],
+        finish: Callable[[FloatArray], FloatArray] | None = None,
+    ) -> FloatArray:
+        """Return rows that are computed some columns at a time.
+
+        Parameters
+        ----------
+        num_rows, num_columns : int
+        compute : callable
+            Returns the columns of a slice, of all rows, in memory that is not used otherwise.
+        finish : callable, optional
+            Applied to blocks of complete rows, in place or not.
+
+        Returns
+        -------
+        ndarray of shape (num_rows, num_columns)
+        """
+        panels = column_panels(num_rows, num_columns)
+        if self.in_files:
+            source = Panels([self._keep(compute(each)) for each in panels])
+        elif len(panels) == 1:
+            source = Panels([compute(panels[0])])
+            if finish is None:
+                return source.parts[0]
+        else:
+            source = Panels([compute(each) for each in panels])
+        rows = self.empty(num_rows, num_columns)
+        for block in row_blocks(num_rows):
+            done = source.read(block)
+            rows[block] = done if finish is None else finish(done)
+            release_pages(rows)
+        return rows
+
+    def _keep(self, computed: FloatArray) -> FloatArray:
+        kept = self.empty(*computed.shape)
+        kept[:] = computed
+        release_pages(kept)
+        return kept
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that can no longer be written to; a memory map remains one.
+
+    Parameters
+    ----------
+    array : ndarray
+
+    Returns
+    -------
+    ndarray
+    """
+    array.flags.writeable = False
+    if isinstance(array, np.memmap):
+        array.mode = "r"
+    return array
