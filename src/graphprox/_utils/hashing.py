@@ -5,7 +5,10 @@ Random numbers depend only on the seed and on what they are used for, so results
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from graphprox._utils.numba_helpers import njit
 
@@ -35,3 +38,38 @@ def stream(seed: np.uint64, node: int, number: int) -> np.uint64:
 def uniform(state: np.uint64) -> float:
     """Return the random number in [0, 1) of a state; the next state is ``state + GOLDEN``."""
     return np.int64(mix(state) >> _11) * _UNIT
+
+
+def hash_strings(strings: Any) -> NDArray[np.uint64]:
+    """Return a hash of each string, which depends on nothing else.
+
+    Parameters
+    ----------
+    strings : pyarrow.Array of str
+        Without missing ones.
+
+    Returns
+    -------
+    ndarray of uint64 of shape (n_strings,)
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> first, second, third = hash_strings(pa.array(["ann", "bob", "ann"]))
+    >>> first == third, first == second
+    (True, False)
+    """
+    _, offsets, text = strings.buffers()
+    ends = np.frombuffer(offsets, np.int32)[strings.offset : strings.offset + len(strings) + 1]
+    hashes = np.empty(len(strings), np.uint64)
+    _hash_text(np.frombuffer(text or b"", np.uint8), ends, hashes)
+    return hashes
+
+
+@njit
+def _hash_text(text: NDArray[np.uint8], ends: NDArray[np.int32], hashes: NDArray[np.uint64]) -> None:
+    for i in range(len(hashes)):
+        state = mix(np.uint64(ends[i + 1] - ends[i]))
+        for at in range(ends[i], ends[i + 1]):
+            state = mix(state ^ np.uint64(text[at]))
+        hashes[i] = state

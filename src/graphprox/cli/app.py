@@ -34,6 +34,7 @@ from graphprox.cli.new_folders import forget_new_folders, remove_new_folders
 from graphprox.cli.options import check_spelling
 from graphprox.cli.plot import plot_embedding
 from graphprox.cli.progress_display import set_quiet
+from graphprox.cli.shard import write_graph_folder
 from graphprox.cli.signals import INTERRUPTED, describe_stop, is_stopped, stop_code
 from graphprox.cli.tune import tune_settings
 from graphprox.cli.usage import describe_usage_error, is_usage_error, to_command_line
@@ -72,6 +73,7 @@ app.command("neighbors")(find_neighbors)
 app.command("plot")(plot_embedding)
 app.command("evaluate")(evaluate_embedding)
 app.command("holdout")(hold_out_edges)
+app.command("shard")(write_graph_folder)
 
 
 def _print_version(requested: bool) -> None:

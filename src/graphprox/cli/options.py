@@ -60,7 +60,8 @@ GraphArgument = Annotated[
     str,
     typer.Argument(
         metavar="GRAPH",
-        help="Name of a data set, pyg:CLASS:NAME for another one of PyG, a file, or an SQL query for the edges.",
+        help="Name of a data set, pyg:CLASS:NAME for another one of PyG, a file, a graph folder, or an SQL query for "
+        "the edges.",
         autocompletion=complete_dataset,
         show_default=False,
     ),

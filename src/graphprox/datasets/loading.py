@@ -80,15 +80,10 @@ def load(
             )
         _check_no_query(database, features, labels)
         return load_dataset(graph, data=data, trust_pickles=trust_pickles)
-    if trust_pickles:
-        raise ParameterError(
-            f"trust_pickles can only be set for a data set of pyg:; {str(graph)!r} is a file, whose pickles are never "
-            "loaded"
-        )
     if is_query(graph):
+        _check_no_pickles(graph, trust_pickles=trust_pickles)
         return _load_query(str(graph), database, features, labels, directed, {"header": header, **columns})
-    check_not_sql(graph)
-    _check_no_query(database, features, labels)
+    check_file_options(graph, database=database, features=features, labels=labels, trust_pickles=trust_pickles)
     path = Path(graph)
     if not os.path.exists(path) and not ending(path) and len(path.parts) == 1:  # noqa: PTH110 - never raises
         raise DatasetError(f"{str(graph)!r} is neither a data set nor a file; {suggest_dataset(str(graph))}")
@@ -96,6 +91,41 @@ def load(
         path, features=features, labels=labels, directed=directed, header=header, encoder=encoder, **columns
     )
     return Dataset(str(path), read)
+
+
+def check_file_options(
+    graph: str | Path,
+    *,
+    database: str | Path | None,
+    features: str | Path | None,
+    labels: str | Path | None,
+    trust_pickles: bool,
+) -> None:
+    """Raise an error if an option is given that a graph in a file does not have.
+
+    Parameters
+    ----------
+    graph : str or Path
+        Path of the file.
+    database, features, labels, trust_pickles
+        As for `load`.
+
+    Raises
+    ------
+    ParameterError
+        If one of them is for queries or data sets.
+    """
+    _check_no_pickles(graph, trust_pickles=trust_pickles)
+    check_not_sql(graph)
+    _check_no_query(database, features, labels)
+
+
+def _check_no_pickles(graph: str | Path, *, trust_pickles: bool) -> None:
+    if trust_pickles:
+        raise ParameterError(
+            f"trust_pickles can only be set for a data set of pyg:; {str(graph)!r} is a file, whose pickles are never "
+            "loaded"
+        )
 
 
 def _load_query(

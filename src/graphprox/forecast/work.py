@@ -101,12 +101,28 @@ def search_work(name: str, rows: int, columns: float, *, lists: float = 0.0) -> 
         Multiplications by inverted lists, if columns are sparse.
     """
     if float(rows) ** 2 * (columns + SCORE_COST) + lists > MAX_EXACT_COST:
-        return {f"{name}_descent": Work("loops", rows * np.log2(rows) * (columns + SCORE_COST) * FLOAT)}
+        return {f"{name}_descent": descent_work(rows, columns)}
     return {
         f"{name}_products": Work("products", 2.0 * rows**2 * columns),
         f"{name}_scores": Work("loops", FLOAT * float(rows) ** 2),
         **({f"{name}_lists": Work("loops", FLOAT * lists)} if lists else {}),
     }
+
+
+def descent_work(rows: int, columns: float) -> Work:
+    """Return the work of ranking the nearest rows approximately.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Size of the matrix.
+
+    Examples
+    --------
+    >>> descent_work(2**20, 0).amount == descent_work(2**10, 0).amount * 2**11
+    True
+    """
+    return Work("loops", float(rows * np.log2(rows) * (columns + SCORE_COST) * FLOAT))
 
 
 def search_memory(rows: int) -> float:

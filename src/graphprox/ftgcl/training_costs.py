@@ -20,6 +20,7 @@ from graphprox.views.search.exact import DENSE_COLUMN
 TOPOLOGY, FEATURE = "topology", "feature"
 PASSES = 3  # over a product: forward, and backward for its input and its weight
 SECOND_PASS = (PASSES + 1) / PASSES  # of an epoch in chunks, which are encoded twice
+PROPAGATION, EPOCH = "propagation", "epoch"  # stages, beside the views
 MODEL = "ft-gcl"
 MIN_CHUNK, MAX_CHUNK = 2**10, 2**16  # nodes; larger chunks are not faster
 
@@ -67,15 +68,40 @@ def choose_chunk_size(graph: Graph, recipe: Recipe) -> int | None:
 
 
 def _training_costs(graph: Graph, recipe: Recipe, chunk_size: int | None) -> Costs:
-    size = Size.of(graph)
-    views = [_view_work(graph, size, recipe, view) for view in recipe.required_views] if recipe.epochs else []
+    size, in_chunks = Size.of(graph), chunk_size is not None
+    stages = work_of_stages(size, recipe, columns=_count_columns(graph), in_chunks=in_chunks)
+    epoch = stages.pop(EPOCH)
+    memory = _memory(size, recipe) if chunk_size is None else _chunk_memory(size, recipe, chunk_size)
+    return Costs(MODEL, add_work(*stages.values(), _times(epoch, recipe.epochs)), memory)
+
+
+def work_of_stages(
+    size: Size, recipe: Recipe, *, columns: tuple[float, float], in_chunks: bool
+) -> dict[str, dict[str, Work]]:
+    """Return the work of each stage: the ranking of each view by its name, propagation in chunks, and one epoch.
+
+    Parameters
+    ----------
+    size : Size
+    recipe : Recipe
+    columns : tuple of float
+        Number of features that are multiplied as a matrix, and multiplications by lists of the others.
+    in_chunks : bool
+        Whether a chunk of nodes is encoded at a time.
+
+    Returns
+    -------
+    dict of str to dict of str to Work
+        The work of a stage by the names of coefficients.
+    """
+    views = recipe.required_views if recipe.epochs else ()
+    stages = {view: _view_work(size, recipe, view, columns) for view in views}
     epoch = _epoch_work(size, recipe)
-    if chunk_size is None:
-        return Costs(MODEL, add_work(*views, _times(epoch, recipe.epochs)), _memory(size, recipe))
+    if not in_chunks:
+        return {**stages, EPOCH: epoch}
     # Edges are used before training only, and all else is done forward once more.
     per_chunk = _times({name: each for name, each in epoch.items() if name != "epoch_hops"}, SECOND_PASS)
-    work = add_work(*views, _propagation_work(size, recipe), _times(per_chunk, recipe.epochs))
-    return Costs(MODEL, work, _chunk_memory(size, recipe, chunk_size))
+    return {**stages, PROPAGATION: _propagation_work(size, recipe), EPOCH: per_chunk}
 
 
 def _times(work: dict[str, Work], factor: float) -> dict[str, Work]:
@@ -92,9 +118,9 @@ def _propagation_work(size: Size, recipe: Recipe) -> dict[str, Work]:
     return {"propagation": Work("loops", FLOAT * entries * hops * (size.columns + 1.0))}
 
 
-def _view_work(graph: Graph, size: Size, recipe: Recipe, view: str) -> dict[str, Work]:
+def _view_work(size: Size, recipe: Recipe, view: str, columns: tuple[float, float]) -> dict[str, Work]:
     if view != TOPOLOGY:
-        dense, lists = _count_columns(graph)
+        dense, lists = columns
         return search_work("search", size.nodes, dense, lists=lists)
     options = recipe.views.options_of(view).descriptor_options()
     steps = options.get("num_walks", 30) * options.get("walk_length", 10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from graphprox._utils.arrays import Features, IntArray, MatrixLike, NodeIds, freeze, freeze_csr, to_array
 from graphprox._utils.suggestions import shorten_repr
 from graphprox.errors import GraphError
+from graphprox.preprocessing.encoded_table import EncodedTable
 
 UNKNOWN_LABEL = -1
 
@@ -90,6 +92,22 @@ def check_features(given: MatrixLike, ids: NodeIds | None) -> Features:
             f"features must be finite float32 numbers; got {shown} in the row of node {name!r}: replace or remove it"
         )
     return x
+
+
+def check_columns(
+    given: MatrixLike | EncodedTable | None, ids: NodeIds | None, names: Iterable[str] | None
+) -> dict[str, Any]:
+    """Return the fields of a graph that describe its features; raise unless they are valid."""
+    table = given if isinstance(given, EncodedTable) else None
+    x = None if given is None else check_features(given if table is None else table.x, ids)
+    if names is None and table is not None:
+        names = table.feature_names
+    elif names is None:
+        names = find_names(given)
+    checked = None if names is None else check_feature_names(names, x)
+    # Of a table of numbers, the matrix and the names are all that is known.
+    kept = None if table is None or table.columns is None or x is None else replace(table, x=x)
+    return {"x": x, "feature_names": checked, "table": kept}
 
 
 def check_feature_names(given: Iterable[str], x: Features | None) -> tuple[str, ...]:

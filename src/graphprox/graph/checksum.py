@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,15 +50,38 @@ def add_graph(digest: Any, graph: Graph) -> None:
     x = graph.x
     parts = (x.data, x.indices, x.indptr) if isinstance(x, sp.csr_array) else (x,)
     for part in (np.array([*x.shape, graph.directed]), *parts, graph.edge_index, graph.edge_weight):
-        _add_array(digest, part)
+        if part is None:
+            add_nothing(digest)
+        else:
+            add_blocks(digest, part.shape, [part], dtype=part.dtype)
 
 
-def _add_array(digest: Any, array: NDArray[Any] | None) -> None:
-    """Update a digest with an array, including its dtype and shape to keep the encoding unambiguous."""
-    if array is None:
-        digest.update(b"none;")
-        return
+def add_nothing(digest: Any) -> None:
+    """Update a digest with an array that is None.
+
+    Parameters
+    ----------
+    digest : hashlib hash object
+    """
+    digest.update(b"none;")
+
+
+def add_blocks(digest: Any, shape: Sequence[int], blocks: Iterable[NDArray[Any]], *, dtype: np.dtype[Any]) -> None:
+    """Update a digest with an array, including its type and shape to keep the encoding unambiguous.
+
+    Parameters
+    ----------
+    digest : hashlib hash object
+    shape : sequence of int
+        Shape of the array.
+    blocks : iterable of ndarray
+        Its values in C order, in as many blocks as there are.
+    dtype : dtype
+        Its type; integers of any size and booleans count as int64.
+    """
     # scipy chooses int32 or int64 for sparse indices; the checksum must not depend on it.
-    plain = np.ascontiguousarray(array if array.dtype.kind == "f" else array.astype(np.int64))
-    digest.update(f"{plain.dtype.str}{plain.shape};".encode())
-    digest.update(plain.data if plain.size else b"")
+    wanted = dtype if dtype.kind == "f" else np.dtype(np.int64)
+    digest.update(f"{wanted.str}{tuple(shape)};".encode())
+    for block in blocks:
+        plain = np.ascontiguousarray(block, wanted)
+        digest.update(plain.data if plain.size else b"")

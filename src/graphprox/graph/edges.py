@@ -61,11 +61,12 @@ def canonicalize_edges(
     """
     keys = np.multiply(index[0], num_nodes, dtype=np.int64)
     keys += index[1]
-    keys, weight = _sort_and_merge(keys, None if weight is None else weight.astype(np.float32, copy=False), np.add)
+    keys, weight = sort_and_merge(keys, None if weight is None else weight.astype(np.float32, copy=False), np.add)
+    weight = None if weight is None else check_sums(weight)
     duplicates = index.shape[1] - len(keys)
     if not directed:
         both_weights = None if weight is None else np.concatenate([weight, weight])
-        keys, weight = _sort_and_merge(_append_reversed(keys, num_nodes), both_weights, np.maximum)
+        keys, weight = sort_and_merge(_append_reversed(keys, num_nodes), both_weights, np.maximum)
     entries = np.empty((2, len(keys)), np.int64)
     np.divmod(keys, num_nodes, out=(entries[0], entries[1]))
     return CanonicalEdges(entries, weight, duplicates)
@@ -104,10 +105,26 @@ def _append_reversed(keys: IntArray, num_nodes: int) -> IntArray:
     return both
 
 
-def _sort_and_merge(
+def sort_and_merge(
     keys: IntArray, weight: NDArray[Any] | None, combine: np.ufunc
 ) -> tuple[IntArray, NDArray[Any] | None]:
-    """Sort the keys, possibly in place, and combine the weights of equal keys."""
+    """Sort keys, and combine the weights of equal ones.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (num_listed,)
+        They may be sorted in place.
+    weight : ndarray of shape (num_listed,) or None
+    combine : ufunc
+        ``np.add`` or ``np.maximum``.
+
+    Returns
+    -------
+    keys : ndarray of shape (num_keys,)
+        Each key once, in increasing order.
+    weight : ndarray of shape (num_keys,) or None
+        Sums are float64 where weights were added, and maxima have the type of the weights.
+    """
     if len(keys) == 0:
         return keys, weight
     if weight is None:
@@ -124,14 +141,27 @@ def _sort_and_merge(
     if first.all():
         return keys, weight
     # A float32 sum of many small weights would lose digits; the maximum would not.
-    exact = np.float64 if combine is np.add else np.float32
-    merged = combine.reduceat(weight, np.flatnonzero(first), dtype=exact)
-    if merged.max() > np.finfo(np.float32).max:
+    exact = np.float64 if combine is np.add else weight.dtype
+    return keys[first], combine.reduceat(weight, np.flatnonzero(first), dtype=exact)
+
+
+def check_sums(weight: NDArray[Any]) -> FloatArray:
+    """Return sums of weights as float32; raise a `GraphError` if one is too large.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (num_entries,)
+
+    Returns
+    -------
+    ndarray of shape (num_entries,)
+    """
+    if len(weight) and weight.max() > np.finfo(np.float32).max:
         raise GraphError(
             "the weights of an edge that is listed repeatedly must add up to a float32 number; "
-            f"got {merged.max():.2g}: divide all weights by a constant"
+            f"got {weight.max():.2g}: divide all weights by a constant"
         )
-    return keys[first], merged.astype(np.float32, copy=False)
+    return weight.astype(np.float32, copy=False)
 
 
 def _is_strictly_increasing(keys: IntArray) -> bool:

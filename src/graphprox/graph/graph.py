@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,14 +24,12 @@ from graphprox._utils.arrays import (
 from graphprox.errors import GraphError
 from graphprox.graph.arguments import (
     UNKNOWN_LABEL,
+    check_columns,
     check_edge_index,
     check_edge_weight,
-    check_feature_names,
-    check_features,
     check_ids,
     check_labels,
     check_num_nodes,
-    find_names,
 )
 from graphprox.graph.edges import canonicalize_edges, is_symmetric
 from graphprox.graph.structural import structural_features
@@ -134,7 +132,7 @@ class Graph(ReadOnlyArrays):
         feature_names: Iterable[str] | None = None,
     ) -> None:
         ids = None if node_ids is None else check_ids(node_ids)
-        columns = _check_columns(x, ids, feature_names)
+        columns = check_columns(x, ids, feature_names)
         features = columns["x"]
         num_nodes = check_num_nodes(num_nodes, features, ids)
         index = check_edge_index(edge_index, num_nodes)
@@ -156,8 +154,7 @@ class Graph(ReadOnlyArrays):
             "directed": bool(directed),
             "duplicates": edges.duplicates,
         }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self._set(values)
 
     # -- properties --------------------------------------------------------------------------------------------
 
@@ -253,7 +250,7 @@ class Graph(ReadOnlyArrays):
         Graph
             The same graph with the new ``x``.
         """
-        columns = _check_columns(x, self.node_ids, feature_names)
+        columns = check_columns(x, self.node_ids, feature_names)
         num_rows = columns["x"].shape[0]
         if num_rows != self.num_nodes:
             raise GraphError(f"features must have a row per node; got {num_rows} for {self.num_nodes} nodes")
@@ -294,10 +291,18 @@ class Graph(ReadOnlyArrays):
 
     def _replace(self, **changes: Any) -> Graph:
         """Return a copy with some fields replaced by values that are already validated."""
-        copy = object.__new__(Graph)
-        for field in fields(self):
-            object.__setattr__(copy, field.name, changes.get(field.name, getattr(self, field.name)))
-        return copy
+        return self._from_valid(**{field.name: getattr(self, field.name) for field in fields(self)} | changes)
+
+    @classmethod
+    def _from_valid(cls, **values: Any) -> Graph:
+        """Return a graph of values that are already validated, without copying them; fields have defaults."""
+        graph = object.__new__(cls)
+        graph._set({field.name: field.default for field in fields(cls)} | values)
+        return graph
+
+    def _set(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     # -- conversions -------------------------------------------------------------------------------------------
 
@@ -475,19 +480,3 @@ class Graph(ReadOnlyArrays):
         from graphprox.graph.conversion import to_scipy
 
         return to_scipy(self)
-
-
-def _check_columns(
-    given: MatrixLike | EncodedTable | None, ids: NodeIds | None, names: Iterable[str] | None
-) -> dict[str, Any]:
-    """Return the fields of a graph that describe its features."""
-    table = given if isinstance(given, EncodedTable) else None
-    x = None if given is None else check_features(given if table is None else table.x, ids)
-    if names is None and table is not None:
-        names = table.feature_names
-    elif names is None:
-        names = find_names(given)
-    checked = None if names is None else check_feature_names(names, x)
-    # Of a table of numbers, the matrix and the names are all that is known.
-    kept = None if table is None or table.columns is None or x is None else replace(table, x=x)
-    return {"x": x, "feature_names": checked, "table": kept}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,7 +86,7 @@ def to_edge_list(table: Table) -> EdgeList:
     if len(source) == 0:
         raise ReadError(f"a graph must have at least one edge; {table.path} lists none")
     _warn_if_merged(table)
-    weight = _parse_weights(table, 2) if len(table.columns) > 2 else None
+    weight = parse_weights(table, 2) if len(table.columns) > 2 else None
     return EdgeList(source, target, weight, () if table.names is None else table.names[:2])
 
 
@@ -96,20 +97,59 @@ def _warn_if_merged(table: Table) -> None:
     first, second = (pc.unique(column) for column in table.columns[:2])
     common = first.filter(pc.is_in(first, value_set=second))
     if len(common):
-        warnings.warn(
-            f"{len(common)} ids of {table.path} occur in both {table.names[0]!r} and {table.names[1]!r}, such as "
-            f"{common[0].as_py()!r}, and are taken for the same nodes: if they are not, write them differently, as in "
-            f"{table.names[0][:1].lower()}{common[0].as_py()} and {table.names[1][:1].lower()}{common[0].as_py()}",
-            AssumedInputWarning,
-            stacklevel=find_stacklevel(),
-        )
+        warn_of_merged(table.path, table.names, len(common), common[0].as_py())
 
 
-def _parse_weights(table: Table, position: int) -> NDArray[np.float64] | None:
+def warn_of_merged(path: Path | str, names: Sequence[str], count: int, example: object) -> None:
+    """Warn that nodes of different kinds have the same ids.
+
+    Parameters
+    ----------
+    path : Path or str
+        The table.
+    names : sequence of str
+        Names of the columns of source and target.
+    count : int
+        Number of ids that occur in both.
+    example : int or str
+        One of them.
+    """
+    first, second = names[:2]
+    warnings.warn(
+        f"{count} ids of {path} occur in both {first!r} and {second!r}, such as {example!r}, and are taken for the "
+        f"same nodes: if they are not, write them differently, as in {first[:1].lower()}{example} and "
+        f"{second[:1].lower()}{example}",
+        AssumedInputWarning,
+        stacklevel=find_stacklevel(),
+    )
+
+
+def parse_weights(table: Table, position: int) -> NDArray[np.float64] | None:
+    """Return a column of weights as numbers.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    position : int
+        Position of the column.
+
+    Returns
+    -------
+    ndarray of shape (num_edges,) or None
+        None if the column has the empty braces that networkx writes for edges without attributes.
+
+    Raises
+    ------
+    ReadError
+        If a weight is missing, negative or no number.
+    """
     column = table.columns[position]
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         if _is_empty_networkx_data(table, column):
             return None
+        column = pc.utf8_trim_whitespace(column)
+        column = pc.if_else(pc.equal(column, ""), None, column)
         check_numeric(table, position, column, "weights")
     try:
         weight = column.cast(pa.float64())

@@ -17,6 +17,9 @@ from graphprox.errors import (
 from graphprox.graph.graph import Graph
 from graphprox.io.attributes import read_features, read_labels
 from graphprox.io.edge_lists import read_edge_list
+from graphprox.io.folder.claims import check_finished
+from graphprox.io.folder.description import is_graph_folder
+from graphprox.io.folder.graph_folder import GraphFolder
 from graphprox.io.graph_files import read_graphml, read_npz, read_torch
 from graphprox.io.joins import build_graph, join_features, join_labels
 from graphprox.io.storage.files import check_readable, ending
@@ -24,7 +27,8 @@ from graphprox.io.tables.column_choice import ColumnNames
 from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS
 from graphprox.preprocessing.table_encoder import TableEncoder
 
-_GRAPH_ENDINGS = (".npz", ".graphml", ".pt", ".pth")
+_FOLDER = "folder"  # kind of a graph folder, which has no ending
+_GRAPH_ENDINGS = (".npz", ".graphml", ".pt", ".pth", _FOLDER)
 
 
 def read_graph(
@@ -48,7 +52,7 @@ def read_graph(
     ----------
     path : str or Path
         An edge list in CSV, TSV, text (which may be gzipped) or Parquet, with two columns of ids and optionally
-        weights; or a complete graph in npz, GraphML or PyG's ``.pt``.
+        weights; or a complete graph in npz, GraphML or PyG's ``.pt``; or a graph folder, whose arrays are memory maps.
     features : str or Path, default=None
         Features of the nodes in CSV, TSV, Parquet, npz, npy or svmlight, joined by id. The nodes of an edge list are
         then in the order of the features, followed by those without a row, which have missing values; they are in the
@@ -101,9 +105,11 @@ def read_graph(
     ...     read_graph(edges, features=features)
     Graph(3 nodes, 2 edges, 2 features, weighted)
     """
-    path, kind = Path(path), ending(path)
+    path = Path(path)
+    kind = _FOLDER if is_graph_folder(path) else ending(path)
     names = ColumnNames(source, target, weight, id, label)
-    _check_names(path, kind, names, features, labels, ids)
+    _check_complete(path, kind, names)
+    check_named_tables(names, features, labels, ids, has_labels=kind == ".graphml")
     edges = read_edge_list(path, header=header, names=names) if kind in TEXT_ENDINGS + PARQUET_ENDINGS else None
     if edges is not None:
         names = replace(names, ends=edges.names)
@@ -128,8 +134,9 @@ def read_graph(
         graph = build_graph(edges, node_features, directed=bool(directed), names=(path, str(features)), encoder=encoder)
         node_features = None
     else:
+        check_finished(path)
         check_readable(path)
-        known = ", ".join(TEXT_ENDINGS[:4] + PARQUET_ENDINGS[:1] + _GRAPH_ENDINGS)
+        known = ", ".join(TEXT_ENDINGS[:4] + PARQUET_ENDINGS[:1] + _GRAPH_ENDINGS[:-1])
         raise ReadError(f"the ending of a graph file must be one of {known}; got {path.name!r}")
     if node_features is not None:
         graph = join_features(graph, node_features, (path, str(features)), encoder)
@@ -145,18 +152,40 @@ def _are_same_file(first: str | Path, second: str | Path) -> bool:
     return Path(first).exists() and Path(second).exists() and Path(first).samefile(second)
 
 
-def _check_names(path: Path, kind: str, names: ColumnNames, features: object, labels: object, ids: bool | None) -> None:
-    """Raise an error if a column is named of a file that is not given, or is not a table."""
+def _check_complete(path: Path, kind: str, names: ColumnNames) -> None:
+    """Raise an error if a column of edges is named, and the graph is not a table of edges."""
     if kind in _GRAPH_ENDINGS:
         roles = ("source", "target") if kind == ".graphml" else ("source", "target", "weight")
         given = [role for role in roles if getattr(names, role) is not None]
         if given:
             raise ParameterError(f"{given[0]} can only be given with a table of edges; {path} is a complete graph")
+
+
+def check_named_tables(
+    names: ColumnNames, features: object, labels: object, ids: bool | None, *, has_labels: bool = False
+) -> None:
+    """Raise an error if a column is named of a table that is not given.
+
+    Parameters
+    ----------
+    names : ColumnNames
+        Columns that the user named.
+    features, labels : str, Path or None
+        The tables.
+    ids : bool or None
+        Whether they have a column of ids.
+    has_labels : bool, default=False
+        Whether the graph itself has labels that can be named.
+
+    Raises
+    ------
+    ParameterError
+    """
     if features is None and labels is None and (names.id is not None or ids is not None):
         raise ParameterError(f"{'ids' if names.id is None else 'id'} can only be given with features or labels")
     if names.id is not None and ids is False:
         raise ParameterError(f"id must not be given if rows have no ids; got {names.id!r} and ids=False")
-    if names.label is not None and labels is None and kind != ".graphml":
+    if names.label is not None and labels is None and not has_labels:
         raise ParameterError(f"label can only be given with a table of labels; got {names.label!r} and no labels")
 
 
@@ -167,4 +196,17 @@ def _read_complete(path: Path, kind: str, directed: bool | None, names: ColumnNa
         label, weight = (None if name is None else str(name) for name in (names.label, names.weight))
         graph = read_graphml(path, label=label, weight=weight)
         return graph.to_undirected() if directed is False and graph.directed else graph
+    if kind == _FOLDER:
+        return _read_folder(path, directed)
     return read_torch(path, directed=directed)
+
+
+def _read_folder(path: Path, directed: bool | None) -> Graph:
+    folder = GraphFolder.open(path)
+    if directed and not folder.directed:
+        raise ParameterError(
+            f"directed must be left out for a graph folder of an undirected graph; {path} is one: shard the graph "
+            "again as a directed one"
+        )
+    graph = folder.to_graph()
+    return graph.to_undirected() if directed is False and graph.directed else graph

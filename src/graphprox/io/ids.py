@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from graphprox._utils.arrays import IntArray, NodeIds
+
+_MIN, _MAX = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
 def number_nodes(source: pa.Array, target: pa.Array) -> tuple[NDArray[np.int32], NodeIds | None]:
@@ -25,42 +29,70 @@ def number_nodes(source: pa.Array, target: pa.Array) -> tuple[NDArray[np.int32],
     ids : ndarray of shape (num_nodes,) or None
         Sorted ids; None if they are 0 to ``num_nodes - 1``.
     """
+    numbers, ids = number_ids([source, target])
     if pa.types.is_integer(source.type):
-        return _number_integers(source.to_numpy(zero_copy_only=False), target.to_numpy(zero_copy_only=False))
-    return _number_strings(source, target)
+        known: NodeIds = ids.to_numpy(zero_copy_only=False)
+        is_range = len(known) == 0 or (known[0] == 0 and known[-1] == len(known) - 1)
+        return numbers.reshape(2, -1), None if is_range else known
+    return numbers.reshape(2, -1), ids.to_numpy(zero_copy_only=False).astype(object)
 
 
-def _number_integers(source: IntArray, target: IntArray) -> tuple[NDArray[np.int32], NodeIds | None]:
-    if len(source) == 0:
-        return np.empty((2, 0), np.int32), None
-    low, high = min(source.min(), target.min()), max(source.max(), target.max())
-    index = np.empty((2, len(source)), np.int32)  # node numbers are small even if ids are large
-    if low >= 0 and high <= 8 * len(source):
+def number_ids(columns: Sequence[pa.Array]) -> tuple[NDArray[np.int32], pa.Array]:
+    """Number ids in their order.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow.Array
+        Ids, all integers or all strings of one type.
+
+    Returns
+    -------
+    numbers : ndarray
+        Number of each id, the columns one after the other.
+    ids : pyarrow.Array
+        Every id once, sorted: integers by their value, strings by their bytes in UTF-8.
+    """
+    if pa.types.is_integer(columns[0].type):
+        numbers, ids = _number_integers([column.to_numpy(zero_copy_only=False) for column in columns])
+        return numbers, pa.array(ids)
+    return _number_strings(columns)
+
+
+def _number_integers(columns: Sequence[IntArray]) -> tuple[NDArray[np.int32], IntArray]:
+    size = sum(map(len, columns))
+    numbers = np.empty(size, np.int32)  # node numbers are small even if ids are large
+    if size == 0:
+        return numbers, np.empty(0, np.int64)
+    low, high = min(each.min(initial=_MAX) for each in columns), max(each.max(initial=_MIN) for each in columns)
+    parts = np.split(numbers, np.cumsum([len(each) for each in columns])[:-1])
+    if low >= 0 and high <= 4 * size:
         # A boolean table of the ids is small here, and much faster than sorting.
         occurs = np.zeros(high + 1, bool)
-        occurs[source] = occurs[target] = True
+        for each in columns:
+            occurs[each] = True
         ids = np.flatnonzero(occurs)
         if len(ids) == high + 1:
-            index[0], index[1] = source, target
-            return index, None
+            for part, each in zip(parts, columns, strict=True):
+                part[:] = each
+            return numbers, ids
         number = np.cumsum(occurs, dtype=np.int32) - 1
-        index[0], index[1] = number[source], number[target]
+        for part, each in zip(parts, columns, strict=True):
+            part[:] = number[each]
     else:
-        ids = np.unique(np.concatenate([np.unique(source), np.unique(target)]))
-        index[0], index[1] = np.searchsorted(ids, source), np.searchsorted(ids, target)
-    return index, ids
+        ids = np.unique(np.concatenate([np.unique(each) for each in columns]))
+        for part, each in zip(parts, columns, strict=True):
+            part[:] = np.searchsorted(ids, each)
+    return numbers, ids
 
 
-def _number_strings(source: pa.Array, target: pa.Array) -> tuple[NDArray[np.int32], NodeIds]:
-    encoded = pa.chunked_array([source, target]).dictionary_encode().combine_chunks()
+def _number_strings(columns: Sequence[pa.Array]) -> tuple[NDArray[np.int32], pa.Array]:
+    encoded = pa.chunked_array(columns).dictionary_encode().combine_chunks()
     if isinstance(encoded, pa.ChunkedArray):  # pyarrow keeps chunks with different dictionaries
         encoded = encoded.unify_dictionaries().combine_chunks()
     order = pc.sort_indices(encoded.dictionary).to_numpy()
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    codes = rank[encoded.indices.to_numpy(zero_copy_only=False)]
-    ids = encoded.dictionary.take(pa.array(order)).to_numpy(zero_copy_only=False)
-    return codes.reshape(2, -1), ids.astype(object)
+    return rank[encoded.indices.to_numpy(zero_copy_only=False)], encoded.dictionary.take(pa.array(order))
 
 
 def positions(wanted: pa.Array, known: pa.Array) -> IntArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from graphprox.preprocessing.encoded_table import EncodedTable, encode_table
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 _MAX_MISSING = 0.5  # share of nodes without a row, above which the ids probably do not match
-_MAX_MARKED = 50  # columns up to which a missing number has a mark
+MAX_MARKED = 50  # columns up to which a missing number has a mark
 
 Name = str | Path
 
@@ -100,22 +101,44 @@ def _append_missing(edges: EdgeList, known: pa.Array, names: tuple[Name, Name]) 
 
 
 def _report_missing(missing: pa.Array, num_nodes: int, known: pa.Array, names: tuple[Name, Name]) -> None:
+    report_missing(missing[:3].to_pylist(), len(missing), num_nodes, known[:3].to_pylist(), names)
+
+
+def report_missing(
+    missing: Sequence[object], num_missing: int, num_nodes: int, known: Sequence[object], names: tuple[Name, Name]
+) -> None:
+    """Warn about nodes without a row of features; raise an error if these are most of them.
+
+    Parameters
+    ----------
+    missing, known : sequence of int or str
+        Examples of nodes without a row, and of ids in the table of features.
+    num_missing, num_nodes : int
+        Number of nodes of the graph without a row, and of all.
+    names : tuple of str or Path
+        The files of the graph and of the features.
+
+    Raises
+    ------
+    ReadError
+        If most nodes have no row.
+    """
     graph, table = names
-    if len(missing) > _MAX_MISSING * num_nodes:
+    if num_missing > _MAX_MISSING * num_nodes:
         raise ReadError(
-            f"nodes must have a row of features under the same id; {len(missing)} of the {num_nodes} nodes of {graph} "
-            f"have none in {table}, such as {_examples(missing)}, and its ids are such as {_examples(known)}: "
+            f"nodes must have a row of features under the same id; {num_missing} of the {num_nodes} nodes of {graph} "
+            f"have none in {table}, such as {_list(missing)}, and its ids are such as {_list(known)}: "
             "set id to take another column"
         )
-    count = "1 node has" if len(missing) == 1 else f"{len(missing)} of {num_nodes} nodes have"
+    count = "1 node has" if num_missing == 1 else f"{num_missing} of {num_nodes} nodes have"
     _warn(
-        f"{count} no row in {table}, such as {_examples(missing, 1)}; their features are missing values",
+        f"{count} no row in {table}, such as {_list(missing[:1])}; their features are missing values",
         AssumedInputWarning,
     )
 
 
-def _examples(ids: pa.Array, count: int = 3) -> str:
-    return ", ".join(repr(each) for each in ids[:count].to_pylist())
+def _list(ids: Sequence[object]) -> str:
+    return ", ".join(map(repr, ids))
 
 
 def join_features(
@@ -172,7 +195,7 @@ def take_rows(x: Any, rows: IntArray, encoder: TableEncoder | None = None) -> An
         return x.take(rows) if isinstance(x, EncodedTable) else x[rows]
     if isinstance(x, EncodedTable):
         columns = x.columns
-        if columns is None and x.feature_names is not None and (encoder or len(x.feature_names) <= _MAX_MARKED):
+        if columns is None and x.feature_names is not None and (encoder or len(x.feature_names) <= MAX_MARKED):
             values = x.x.toarray() if sp.issparse(x.x) else x.x
             columns = pa.table([pa.array(each) for each in values.T], names=list(x.feature_names))
         if columns is not None:
@@ -191,7 +214,7 @@ def _fill_rows(x: Any, rows: IntArray, missing: NDArray[np.bool_]) -> Any:
         extended = sp.csr_array((matrix.data, matrix.indices, indptr), shape=(num_rows + 1, num_columns))
         return extended[np.where(missing, num_rows, rows)]
     taken = np.asarray(x)[rows].astype(np.float32)
-    taken[missing] = np.asarray(x).mean(axis=0)
+    taken[missing] = np.asarray(x).mean(axis=0, dtype=np.float64)  # float32 would lose digits in many rows
     return taken
 
 
@@ -222,18 +245,40 @@ def join_labels(graph: Graph, labels: NodeLabels, name: Name) -> Graph:
     ids = pa.array(graph.ids)
     node = positions(labels.ids, ids)
     unknown = labels.ids.filter(pa.array(node < 0))
-    if len(unknown) == len(labels.ids):
-        raise ReadError(
-            f"labels must belong to nodes of the graph; {name} has labels of {_examples(unknown)}, and the ids of the "
-            f"graph are such as {_examples(ids)}"
-        )
-    if len(unknown):
-        rows = "1 row" if len(unknown) == 1 else f"{len(unknown)} of {len(node)} rows"
-        belong = "belongs to no node of the graph and is" if len(unknown) == 1 else "belong to no node and are"
-        _warn(f"{rows} of {name} {belong} ignored, such as that of {_examples(unknown, 1)}", IgnoredInputWarning)
+    report_unknown(unknown[:3].to_pylist(), len(unknown), len(labels.ids), ids[:3].to_pylist(), name)
     y = np.full(graph.num_nodes, UNKNOWN_LABEL, np.int64)
     y[node[node >= 0]] = labels.y[node >= 0]
     return graph.with_labels(y, class_names=labels.names)
+
+
+def report_unknown(
+    unknown: Sequence[object], num_unknown: int, num_labels: int, known: Sequence[object], name: Name
+) -> None:
+    """Warn about labels of nodes that the graph does not have; raise an error if these are all.
+
+    Parameters
+    ----------
+    unknown, known : sequence of int or str
+        Examples of ids of such labels, and of the graph.
+    num_unknown, num_labels : int
+        Number of such labels, and of all.
+    name : str or Path
+        The file of the labels.
+
+    Raises
+    ------
+    ReadError
+        If all labels belong to unknown nodes.
+    """
+    if num_unknown == num_labels:
+        raise ReadError(
+            f"labels must belong to nodes of the graph; {name} has labels of {_list(unknown)}, and the ids of the "
+            f"graph are such as {_list(known)}"
+        )
+    if num_unknown:
+        rows = "1 row" if num_unknown == 1 else f"{num_unknown} of {num_labels} rows"
+        belong = "belongs to no node of the graph and is" if num_unknown == 1 else "belong to no node and are"
+        _warn(f"{rows} of {name} {belong} ignored, such as that of {_list(unknown[:1])}", IgnoredInputWarning)
 
 
 def _warn(message: str, category: type[Warning]) -> None:

@@ -98,6 +98,11 @@ def has_padded_numbers(text: pa.Array) -> bool:
     return bool(pc.any(pc.match_substring_regex(text, PADDED)).as_py())
 
 
+def is_local_number(text: pa.Array) -> pa.Array:
+    """Return whether each string is a number with a comma; null where it is missing."""
+    return pc.match_substring_regex(text, _LOCAL)
+
+
 def reject_local_numbers(name: str, text: pa.Array, share: float) -> None:
     """Raise a `CellError` if numbers are written with a comma.
 
@@ -113,7 +118,7 @@ def reject_local_numbers(name: str, text: pa.Array, share: float) -> None:
     --------
     >>> reject_local_numbers("height", pa.array(["1.5", "2"]), 0.5)
     """
-    is_local = pc.match_substring_regex(text, _LOCAL)
+    is_local = is_local_number(text)
     at = pc.index(is_local, True).as_py()
     if at >= 0 and pc.mean(pc.or_(is_local, are_numbers(text)).cast(pa.int8())).as_py() > share:
         rule = "numbers must be written with a decimal point and without thousands separators"

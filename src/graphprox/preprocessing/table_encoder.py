@@ -83,30 +83,16 @@ class TableEncoder(BaseModel):
             If a column says nothing about a node: it has the same value everywhere, or another one in every row.
         """
         check_names(table.column_names)
-        found = {name: fit_column(name, table.column(name)) for name in table.column_names}
-        columns = tuple(each for each in found.values() if not isinstance(each, str))
-        ignored = {name: each for name, each in found.items() if isinstance(each, str)}
-        if not columns:
-            reasons = "; ".join(f"{name!r} has {why}" for name, why in list(ignored.items())[:_NUM_NAMES])
-            has_values = any(why != EMPTY for why in ignored.values())
-            raise (ConstantTableError if has_values else GraphError)(
-                f"a table of features must have a column that differs between nodes; {reasons or 'it has none'}"
-            )
-        for why in dict.fromkeys(ignored.values()):
-            names = [name for name, each in ignored.items() if each == why]
-            _warn(f"{_list_columns(names)} {'has' if len(names) == 1 else 'have'} {why}; {_ignored(names)}")
-        _check_feature_names(columns)
-        missing = _find_missing_rows(table, columns) if len(columns) > 1 else np.zeros(0, bool)
+        columns, ignored = select_columns({name: fit_column(name, table.column(name)) for name in table.column_names})
+        missing = find_missing_rows(table, columns) if len(columns) > 1 else np.zeros(0, bool)
         if not missing.any():
-            return cls(columns=columns, ignored=tuple(ignored))
+            return cls(columns=columns, ignored=ignored)
         present = table.filter(pa.array(~missing))
         marked = tuple(
-            each.model_copy(
-                update={"has_missing": each.has_missing and bool(_find_missing_rows(present, [each]).any())}
-            )
+            each.model_copy(update={"has_missing": each.has_missing and bool(find_missing_rows(present, [each]).any())})
             for each in columns
         )
-        return cls(columns=marked, ignored=tuple(ignored), has_missing_rows=True)
+        return cls(columns=marked, ignored=ignored, has_missing_rows=True)
 
     @classmethod
     def of_numbers(cls, names: Sequence[str], means: NDArray[Any]) -> Self:
@@ -187,7 +173,7 @@ class TableEncoder(BaseModel):
             if found := each.find_unseen(column):
                 unseen[each.name] = found
         if self.has_missing_rows:
-            x[:, start] = _find_missing_rows(table, self.columns)
+            x[:, start] = find_missing_rows(table, self.columns)
         if unseen:
             listed = "; ".join(f"{name!r} has {', '.join(map(repr, found))}" for name, found in unseen.items())
             _warn(f"categories must be those of the fitted table; {listed}: new ones count as none of the known ones")
@@ -272,6 +258,39 @@ class TableEncoder(BaseModel):
         return found
 
 
+def select_columns(found: Mapping[str, AnyColumn | str]) -> tuple[tuple[AnyColumn, ...], tuple[str, ...]]:
+    """Return the columns that say something about a node, and the names of the others, with a warning.
+
+    Parameters
+    ----------
+    found : mapping of str to AnyColumn or str
+        What each column contains, or why it is ignored.
+
+    Returns
+    -------
+    columns : tuple of AnyColumn
+    ignored : tuple of str
+
+    Raises
+    ------
+    GraphError
+        If there are none.
+    """
+    columns = tuple(each for each in found.values() if not isinstance(each, str))
+    ignored = {name: each for name, each in found.items() if isinstance(each, str)}
+    if not columns:
+        reasons = "; ".join(f"{name!r} has {why}" for name, why in list(ignored.items())[:_NUM_NAMES])
+        has_values = any(why != EMPTY for why in ignored.values())
+        raise (ConstantTableError if has_values else GraphError)(
+            f"a table of features must have a column that differs between nodes; {reasons or 'it has none'}"
+        )
+    for why in dict.fromkeys(ignored.values()):
+        names = [name for name, each in ignored.items() if each == why]
+        _warn(f"{_list_columns(names)} {'has' if len(names) == 1 else 'have'} {why}; {_ignored(names)}")
+    _check_feature_names(columns)
+    return columns, tuple(ignored)
+
+
 def _check_feature_names(columns: Sequence[AnyColumn]) -> None:
     """Raise a `GraphError` if two columns of numbers would have the same name."""
     owner: dict[str, str] = {MISSING_ROW: "a row without cells"} if len(columns) > 1 else {}
@@ -286,8 +305,18 @@ def _check_feature_names(columns: Sequence[AnyColumn]) -> None:
             owner[name] = made_of
 
 
-def _find_missing_rows(table: pa.Table, columns: Sequence[AnyColumn]) -> NDArray[np.bool_]:
-    """Return which rows have no cell in any of the columns."""
+def find_missing_rows(table: pa.Table, columns: Sequence[AnyColumn]) -> NDArray[np.bool_]:
+    """Return which rows have no cell in any of the columns.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    columns : sequence of AnyColumn
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+    """
     missing = np.ones(table.num_rows, bool)
     for each in columns:
         missing &= each.find_missing(to_array(table.column(each.name)))

@@ -16,6 +16,7 @@ from graphprox._utils.flock import try_flock
 from graphprox.errors import ReadError, WriteError
 
 TEMPORARY = ".part"  # ending of a temporary file
+_OF_FILE_MANAGERS = (".DS_Store", "Thumbs.db", "desktop.ini", ".gitkeep", ".gitignore")  # and of git
 
 # -- reading --------------------------------------------------------------------------------------------------------
 
@@ -233,6 +234,21 @@ def flush_folder(path: Path) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def is_of_file_manager(name: str) -> bool:
+    """Return whether a file is one that file managers and git leave in any folder.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file.
+
+    Returns
+    -------
+    bool
+    """
+    return name in _OF_FILE_MANAGERS
 
 
 def make_writable_folder(path: Path) -> Path:

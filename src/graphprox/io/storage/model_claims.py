@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from graphprox.errors import WriteError
-from graphprox.io.storage.files import find_temporaries, make_writable_folder, reason
+from graphprox.io.storage.files import find_temporaries, is_of_file_manager, make_writable_folder, reason
 from graphprox.io.storage.locks import LOCK, hold_lock
 from graphprox.io.storage.model_files import (
     ABOUT,
@@ -29,14 +29,6 @@ from graphprox.io.storage.model_files import (
     training_files,
     work_files,
 )
-
-_IGNORED = (
-    ".DS_Store",
-    "Thumbs.db",
-    "desktop.ini",
-    ".gitkeep",
-    ".gitignore",
-)  # of file managers and git
 
 
 @contextmanager
@@ -132,7 +124,11 @@ def _is_left_over(path: Path) -> bool:
     if path.name == METRICS:
         return (folder / CHECKPOINTS).is_dir() and _has_epochs(path)
     named = [ABOUT, *FILES[AUTO], *FILES[FAMILY]]
-    return path.name in (LOCK, *_IGNORED) or any(path in find_temporaries(folder / name) for name in named)
+    return (
+        path.name == LOCK
+        or is_of_file_manager(path.name)
+        or any(path in find_temporaries(folder / name) for name in named)
+    )
 
 
 def _has_epochs(path: Path) -> bool:

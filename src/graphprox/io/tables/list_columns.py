@@ -69,7 +69,7 @@ def find_vector_column(path: Path, schema: pa.Schema) -> str | None:
     return chosen[0] if chosen else None
 
 
-def stack_lists(path: Path | str, name: str, column: pa.Array) -> NDArray[Any]:
+def stack_lists(path: Path | str, name: str, column: pa.Array, *, first_row: int = 0) -> NDArray[Any]:
     """Stack lists of equal length to a matrix, without a copy where possible.
 
     Parameters
@@ -80,6 +80,8 @@ def stack_lists(path: Path | str, name: str, column: pa.Array) -> NDArray[Any]:
         Name of the column.
     column : pyarrow.Array
         Lists of numbers.
+    first_row : int, default=0
+        Row of the file, from 0, that is the first of the column, for messages.
 
     Returns
     -------
@@ -98,14 +100,14 @@ def stack_lists(path: Path | str, name: str, column: pa.Array) -> NDArray[Any]:
            [3., 4.]], dtype=float32)
     """
     if column.null_count:
-        row = pc.index(pc.is_null(column), True).as_py() + 1
+        row = first_row + pc.index(pc.is_null(column), True).as_py() + 1
         raise ReadError(f"every row must have a vector; {name!r} is null in row {row} of {path}: remove the row")
     lengths = pc.list_value_length(column)
     if len(lengths) and pc.min(lengths).as_py() != (longest := pc.max(lengths).as_py()):
         row = pc.index(pc.not_equal(lengths, lengths[0]), True).as_py()
         raise ReadError(
-            f"all vectors must have the same length; {name!r} has {lengths[0]} numbers in row 1 of {path}, and "
-            f"{lengths[row]} in row {row + 1}"
+            f"all vectors must have the same length; {name!r} has {lengths[0]} numbers in row {first_row + 1} of {path}"
+            f", and {lengths[row]} in row {first_row + row + 1}"
         )
     size = longest if len(lengths) else 0
     if not size:
@@ -114,7 +116,7 @@ def stack_lists(path: Path | str, name: str, column: pa.Array) -> NDArray[Any]:
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
         raise ReadError(f"vectors must be numbers; {name!r} of {path} contains lists of {values.type}")
     if values.null_count:
-        row = pc.index(pc.is_null(values), True).as_py() // size + 1
+        row = first_row + pc.index(pc.is_null(values), True).as_py() // size + 1
         raise ReadError(f"vectors must have no missing numbers; {name!r} has one in row {row} of {path}")
     wanted = pa.float64() if pa.types.is_float64(values.type) else pa.float32()
     matrix: NDArray[Any] = np.asarray(values.cast(wanted, safe=False)).reshape(-1, size)

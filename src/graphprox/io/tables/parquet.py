@@ -44,7 +44,13 @@ def read_parquet(path: Path, *, names: Sequence[str] | None = None) -> pa.Table:
 
 
 def cast_columns(
-    path: Path | str, table: pa.Table, *, ids: int, values: pa.DataType | None, features: bool = False
+    path: Path | str,
+    table: pa.Table,
+    *,
+    ids: int,
+    values: pa.DataType | None,
+    features: bool = False,
+    first_row: int = 0,
 ) -> tuple[tuple[pa.Array, ...], tuple[str, ...]]:
     """Convert the columns of a table to ids and values.
 
@@ -60,6 +66,8 @@ def cast_columns(
         Type of the other columns; as stored if None.
     features : bool, default=False
         Whether the values are features: a column of lists becomes one column per position, and categories stay that.
+    first_row : int, default=0
+        Row of the file, from 0, that is the first of the table, for messages.
 
     Returns
     -------
@@ -73,7 +81,7 @@ def cast_columns(
     for i, is_category in enumerate(categories, start=ids):
         columns[i] = columns[i].dictionary_encode() if is_category else columns[i]
     if features:
-        names, columns = _spread_lists(path, names, columns)
+        names, columns = _spread_lists(path, names, columns, first_row)
     for i, name in enumerate(names):
         if i < ids:
             columns[i] = _cast_ids(path, name, columns[i])
@@ -86,7 +94,7 @@ def cast_columns(
 
 def _find_categories(table: pa.Table) -> list[bool]:
     """Return whether each column has categories: as a dictionary, or, of numbers in Parquet, as pandas has noted."""
-    stored = _read_metadata(table).get("columns", [])
+    stored = _read_metadata(table.schema).get("columns", [])
     noted = {
         each.get("field_name")
         for each in (stored if isinstance(stored, list) else [])
@@ -96,13 +104,13 @@ def _find_categories(table: pa.Table) -> list[bool]:
 
 
 def _spread_lists(
-    path: Path | str, names: Sequence[str], columns: Sequence[pa.Array]
+    path: Path | str, names: Sequence[str], columns: Sequence[pa.Array], first_row: int
 ) -> tuple[list[str], list[pa.Array]]:
     """Replace each column of lists by one column per position, named ``NAME[0]``, ``NAME[1]`` and so on."""
     spread: list[tuple[str, pa.Array]] = []
     for name, column in zip(names, columns, strict=True):
         if is_list(column.type):
-            positions = stack_lists(path, name, column).T
+            positions = stack_lists(path, name, column, first_row=first_row).T
             spread.extend((f"{name}[{i}]", pa.array(np.ascontiguousarray(each))) for i, each in enumerate(positions))
         else:
             spread.append((name, column))
@@ -221,23 +229,40 @@ def _add_range_index(table: pa.Table, ids: int) -> pa.Table:
     kind = table.schema.field(0).type if names else None
     if ids != 1 or not pa.types.is_floating(kind) or any(is_entity(name) or is_unnamed(name) for name in names):
         return table
-    stored = _read_metadata(table).get("index_columns", [])
-    if len(stored) != 1 or not isinstance(stored[0], dict) or stored[0].get("kind") != "range":
+    found = range_index(table.schema)
+    if found is None:
         return table
-    start, step = stored[0].get("start", 0), stored[0].get("step", 1)
+    start, step = found
     numbers = pa.array([start + step * i for i in range(table.num_rows)], pa.int64())
     return table.add_column(0, "__index_level_0__", numbers)
 
 
+def range_index(schema: pa.Schema) -> tuple[int, int] | None:
+    """Return start and step of an index of row numbers, which pandas notes and does not store.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+
+    Returns
+    -------
+    tuple of int or None
+    """
+    stored = _read_metadata(schema).get("index_columns", [])
+    if len(stored) != 1 or not isinstance(stored[0], dict) or stored[0].get("kind") != "range":
+        return None
+    return stored[0].get("start", 0), stored[0].get("step", 1)
+
+
 def _find_index(table: pa.Table) -> list[str]:
-    stored = _read_metadata(table).get("index_columns", [])
+    stored = _read_metadata(table.schema).get("index_columns", [])
     return [name for name in stored if isinstance(name, str) and name in table.column_names]
 
 
-def _read_metadata(table: pa.Table) -> dict[str, Any]:
+def _read_metadata(schema: pa.Schema) -> dict[str, Any]:
     """Return what pandas stored about a table; nothing if it is damaged."""
     try:
-        stored = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
+        stored = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
     except ValueError:
         return {}
     return stored if isinstance(stored, dict) else {}

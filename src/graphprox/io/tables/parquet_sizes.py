@@ -24,13 +24,15 @@ _LARGE_FILE = 2**28  # whose strings are not read twice
 _LARGE_FOOTER = 2**24  # which would take seconds to parse
 
 
-def check_parquet_sizes(path: Path) -> None:
+def check_parquet_sizes(path: Path, *, in_memory: bool = True) -> None:
     """Check that the columns of a Parquet file fit into memory, and are not many times larger than the file.
 
     Parameters
     ----------
     path : Path
         The file.
+    in_memory : bool, default=True
+        Whether it will be read at once.
 
     Raises
     ------
@@ -42,7 +44,8 @@ def check_parquet_sizes(path: Path) -> None:
     check_columns(path, len({part["path"] for part in parts}))
     stated = sum(max(part["bytes"], part["values"] * _VALUE_BYTES) for part in parts)
     check_expansion(path, compressed=size, expanded=stated)
-    check_memory(stated, f"the table of {path}", error=ReadError)
+    if in_memory:
+        check_memory(stated, f"the table of {path}", error=ReadError)
     # Each value could be as long as all stored ones together.
     long = {
         p["path"] for p in parts if p["type"] == _BYTE_ARRAY and p["values"] * p["bytes"] > GIB and len(p["path"]) == 1
@@ -50,7 +53,8 @@ def check_parquet_sizes(path: Path) -> None:
     if size < _LARGE_FILE and long:
         strings = sum(_count_string_bytes(path, name) for (name,) in long)
         check_expansion(path, compressed=size, expanded=strings)
-        check_memory(strings, f"the strings of {path}", error=ReadError)
+        if in_memory:
+            check_memory(strings, f"the strings of {path}", error=ReadError)
 
 
 def _count_string_bytes(path: Path, name: str) -> int:

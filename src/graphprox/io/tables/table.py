@@ -27,7 +27,7 @@ PARQUET_ENDINGS = (".parquet", ".pq")
 Choose = Callable[[Columns], Sequence[int]]
 
 _INTEGER = re.compile(INTEGER)
-_SAMPLED_ROWS = 1000  # by which columns are chosen
+SAMPLED_ROWS = 1000  # by which columns are chosen
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ class Table:
         Layout of a text file.
     positions : tuple of int or None
         Positions of the columns in the file; None if they are all columns in order.
+    first_row : int
+        Row of the file, from 0, that is the first of the columns.
     """
 
     path: Path | str
@@ -53,6 +55,7 @@ class Table:
     names: tuple[str, ...] | None
     layout: Layout | None = None
     positions: tuple[int, ...] | None = None
+    first_row: int = 0
 
     def row(self, i: int) -> str:
         """Describe the position of a row for an error message.
@@ -60,18 +63,18 @@ class Table:
         Parameters
         ----------
         i : int
-            Row of the data, from 0.
+            Row of the columns, from 0.
 
         Returns
         -------
         str
             In a text file, blank lines and comments are counted.
         """
-        number = i + 1
+        number = self.first_row + i + 1
         if self.layout is not None:
             path = Path(self.path)
             loose = is_loose(path)
-            number = line_number(path, self.layout, i + 1, lambda line: not is_blank_or_comment(line, loose=loose))
+            number = line_number(path, self.layout, number, lambda line: not is_blank_or_comment(line, loose=loose))
         return f"row {number} of {self.path}"
 
     def column(self, i: int) -> str:
@@ -133,7 +136,7 @@ def read_table(
             path, table, ids=ids, values=values, choose=choose, index=names is None, features=features
         )
     table = _read_text(path, detect_layout(path, ids=ids, header=header, named=named), ids, values, choose)
-    _check_ids_present(table, ids)
+    check_ids_present(table, ids)
     return table
 
 
@@ -171,18 +174,27 @@ def table_from_arrow(
     names = tuple(table.column_names)
     positions: Sequence[int] = range(len(names))
     if choose is not None:
-        head = [decode(name, column) for column in table.slice(0, _SAMPLED_ROWS).columns]
-        rows = [*zip(*map(_to_cells, head), strict=True)]
+        head = [decode(name, column) for column in table.slice(0, SAMPLED_ROWS).columns]
+        rows = [*zip(*map(to_cells, head), strict=True)]
         lost_index = had_index and not any(map(is_unnamed, names))
         positions = choose(Columns(name, names, len(names), rows, has_index=lost_index))
     columns, names = cast_columns(name, table.select(positions), ids=ids, values=values, features=features)
     found = Table(name, columns, names, positions=tuple(positions) if len(positions) == len(columns) else None)
-    _check_ids_present(found, ids)
+    check_ids_present(found, ids)
     return found
 
 
-def _to_cells(column: pa.Array) -> list[str]:
-    """Return the values of a column as text, to see which columns are ids."""
+def to_cells(column: pa.Array) -> list[str]:
+    """Return the values of a column as text, to see which columns are ids.
+
+    Parameters
+    ----------
+    column : pyarrow.Array
+
+    Returns
+    -------
+    list of str
+    """
     try:
         return [str(value) for value in column.to_pylist()]
     except (OverflowError, ValueError, LookupError):  # a date after the year 9999, or of an unknown time zone
@@ -216,6 +228,27 @@ def _parse_ids(path: Path, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
     """Convert ids to int64 if all of them are integers."""
     if not all(pc.all(pc.match_substring_regex(column, rf"^\s*({INTEGER})\s*$")).as_py() for column in columns):
         return columns
+    return to_integers(path, columns)
+
+
+def to_integers(path: Path, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
+    """Convert strings that are integers to int64.
+
+    Parameters
+    ----------
+    path : Path
+        File for the message.
+    columns : sequence of pyarrow.Array of str
+
+    Returns
+    -------
+    sequence of pyarrow.Array of int64
+
+    Raises
+    ------
+    ReadError
+        If one is too large.
+    """
     trimmed = [pc.utf8_trim_whitespace(column) for column in columns]
     try:
         return [column.cast(pa.int64()) for column in trimmed]
@@ -276,7 +309,21 @@ def check_numeric(table: Table, position: int, cells: pa.Array, what: str) -> No
         )
 
 
-def _check_ids_present(table: Table, ids: int) -> None:
+def check_ids_present(table: Table, ids: int) -> None:
+    """Raise an error that names the first row without an id.
+
+    Parameters
+    ----------
+    table : Table
+        Table with its ids in the first columns.
+    ids : int
+        Number of these columns.
+
+    Raises
+    ------
+    ReadError
+        If an id is missing.
+    """
     for column in table.columns[:ids]:
         missing = pc.is_null(column)
         if pa.types.is_string(column.type):

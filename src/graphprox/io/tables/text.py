@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, cast
@@ -24,6 +24,10 @@ _MANY_COLUMNS = 8  # from which threads are worth their memory
 
 class ConversionError(Exception):
     """A cell does not have the expected type of its column."""
+
+
+class UnevenError(Exception):
+    """A file has comments or uneven spaces between its rows, which its first rows do not show."""
 
 
 def parse_text(
@@ -58,9 +62,7 @@ def parse_text(
         table = parser.parse_table()
     except pa.ArrowInvalid as error:
         parser.check_row_lengths()
-        if "conversion error" in str(error) and "invalid UTF8" not in str(error):
-            raise ConversionError from None
-        raise ReadError(f"{path} cannot be read as a table: {reason(error)}") from None
+        raise _convert(path, error) from None
     if parser.file.padded:
         raise ConversionError
     chunked = table.columns[::-1]
@@ -71,6 +73,57 @@ def parse_text(
     if parser.file.quotes % 2:
         _check_quotes_closed(path, columns)
     return tuple(columns)
+
+
+def stream_text(
+    path: Path, layout: Layout, types: Sequence[pa.DataType | None], positions: Sequence[int] | None = None
+) -> Iterator[pa.Table]:
+    """Parse columns of a text file, a block of rows at a time.
+
+    Parameters
+    ----------
+    path, layout, types, positions
+        As for `parse_text`; columns without a type get that of their first block.
+
+    Yields
+    ------
+    pyarrow.Table
+        Columns are named by their positions.
+
+    Raises
+    ------
+    UnevenError
+        If cells are separated by varying whitespace, or rows by comments: what was returned is to be forgotten, and the
+        file to be read again with ``layout.uneven_spaces``.
+    ConversionError
+        If a cell does not have the type of its column, which may be found out at the end.
+    ReadError
+        If the file is not a table.
+    """
+    parser = _Parser(path, layout, types, range(layout.num_columns) if positions is None else positions)
+    block = None
+    try:
+        for batch in parser.stream():
+            block = pa.Table.from_batches([batch])
+            yield block
+    except pa.ArrowInvalid as error:
+        if parser.needs_normalizing():
+            raise UnevenError from None
+        parser.check_row_lengths()
+        raise _convert(path, error) from None
+    if parser.needs_normalizing():
+        raise UnevenError
+    if parser.file.padded:
+        raise ConversionError
+    if parser.file.quotes % 2 and block is not None:
+        _check_quotes_closed(path, [column.combine_chunks() for column in block.columns])
+
+
+def _convert(path: Path, error: pa.ArrowInvalid) -> Exception:
+    """Return the error of graphprox for one of pyarrow."""
+    if "conversion error" in str(error) and "invalid UTF8" not in str(error):
+        return ConversionError()
+    return ReadError(f"{path} cannot be read as a table: {reason(error)}")
 
 
 class _Parser:
@@ -92,49 +145,62 @@ class _Parser:
         try:
             table = self.parse(use_threads=self.layout.num_columns >= _MANY_COLUMNS)
         except pa.ArrowInvalid:
-            if not self._needs_normalizing():
+            if not self.needs_normalizing():
                 raise
         else:
-            if not self._needs_normalizing():
+            if not self.needs_normalizing():
                 return table
         self.normalize = True
         self.ragged.clear()
         return self.parse(use_threads=self.layout.num_columns >= _MANY_COLUMNS)
 
-    def _needs_normalizing(self) -> bool:
+    def needs_normalizing(self) -> bool:
+        """Return whether the file has comments or uneven spaces that were taken for cells."""
         spaces = self.file.spaces and self.layout.delimiter == " "
         return self.loose and not self.normalize and (spaces or self.file.comments)
 
     def parse(self, *, use_threads: bool) -> pa.Table:
-        layout = self.layout
+        """Parse all rows."""
         with open_text(self.path) as file:
-            source = (
-                cast("IO[bytes]", _NormalizedFile(file, spaced=layout.delimiter == " ")) if self.normalize else file
-            )
-            kinds = set(self.types.values())
-            self.file = _InspectedFile(
-                source,
-                skip=layout.lines_before_data,
-                integers=pa.int64() in kinds,
-                floats=pa.float32() in kinds,
-                loose=self.loose,
-            )
-            return pa.csv.read_csv(
-                self.file,
-                pa.csv.ReadOptions(
-                    use_threads=use_threads,
-                    block_size=_BLOCK_BYTES * (1 + layout.num_columns // 1000),
-                    skip_rows=layout.lines_before_data,
-                    column_names=self.names,
-                ),
-                pa.csv.ParseOptions(
-                    delimiter=layout.delimiter,
-                    newlines_in_values=layout.quoted,
-                    invalid_row_handler=self._handle_invalid_row,
-                ),
-                # Only an empty cell is missing: NA may be an id.
-                pa.csv.ConvertOptions(column_types=self.types, null_values=[""], include_columns=self.taken),
-            )
+            return pa.csv.read_csv(self._inspect(file), **self._options(use_threads=use_threads))
+
+    def stream(self) -> Iterator[pa.RecordBatch]:
+        """Parse a block of rows at a time."""
+        with open_text(self.path) as file:
+            yield from pa.csv.open_csv(self._inspect(file), **self._options(use_threads=False))
+
+    def _inspect(self, file: IO[bytes]) -> _InspectedFile:
+        spaced = self.layout.delimiter == " "
+        source = cast("IO[bytes]", _NormalizedFile(file, spaced=spaced)) if self.normalize else file
+        kinds = set(self.types.values())
+        self.file = _InspectedFile(
+            source,
+            skip=self.layout.lines_before_data,
+            integers=pa.int64() in kinds,
+            floats=pa.float32() in kinds,
+            loose=self.loose,
+        )
+        return self.file
+
+    def _options(self, *, use_threads: bool) -> dict[str, Any]:
+        layout = self.layout
+        return {
+            "read_options": pa.csv.ReadOptions(
+                use_threads=use_threads,
+                block_size=_BLOCK_BYTES * (1 + layout.num_columns // 1000),
+                skip_rows=layout.lines_before_data,
+                column_names=self.names,
+            ),
+            "parse_options": pa.csv.ParseOptions(
+                delimiter=layout.delimiter,
+                newlines_in_values=layout.quoted,
+                invalid_row_handler=self._handle_invalid_row,
+            ),
+            # Only an empty cell is missing: NA may be an id.
+            "convert_options": pa.csv.ConvertOptions(
+                column_types=self.types, null_values=[""], include_columns=self.taken
+            ),
+        }
 
     def _handle_invalid_row(self, row: Any) -> str:
         if is_blank_or_comment(row.text, loose=self.loose):

@@ -29,6 +29,17 @@ def are_booleans(text: pa.Array) -> bool:
     return bool(words) and any(words <= set(pair) for pair in WORDS)
 
 
+def find_true(text: pa.Array) -> pa.Array:
+    """Return which strings mean yes.
+
+    Examples
+    --------
+    >>> find_true(pa.array(["Yes", "no", "1"])).to_pylist()
+    [True, False, True]
+    """
+    return pc.is_in(pc.utf8_lower(text), pa.concat_arrays([_TRUE, pa.array(["1"])]))
+
+
 class BooleanColumn(ColumnEncoder):
     """A column of two values that mean yes and no, which becomes 1 and 0; a missing one becomes the share of yes.
 
@@ -69,7 +80,7 @@ def _to_bits(name: str, column: pa.Array) -> NDArray[np.float64]:
     if is_text(column.type):
         words = pc.utf8_lower(clean_text(column))
         # Of a model that was fitted on words, another table may have the numbers 0 and 1.
-        is_true = pc.is_in(words, pa.concat_arrays([_TRUE, pa.array(["1"])]))
+        is_true = find_true(words)
         known = pc.or_(is_true, pc.is_in(words, pa.concat_arrays([_FALSE, pa.array(["0"])])))
         at = pc.index(pc.or_(known, pc.is_null(words)), False).as_py()
         if at >= 0:

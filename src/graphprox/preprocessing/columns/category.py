@@ -48,10 +48,35 @@ class CategoryColumn(ColumnEncoder):
         """
         text = clean_text(column)
         counts = pc.value_counts(text.drop_null())
-        values, sizes = counts.field("values"), counts.field("counts").to_numpy()
+        return cls.of_counts(
+            name,
+            counts.field("values"),
+            counts.field("counts").to_numpy(),
+            len(column),
+            has_missing=text.null_count > 0,
+        )
+
+    @classmethod
+    def of_counts(
+        cls, name: str, values: pa.Array, sizes: NDArray[np.int64], num_rows: int, *, has_missing: bool
+    ) -> CategoryColumn:
+        """Return a column of which the number of rows of each category is known.
+
+        Parameters
+        ----------
+        name : str
+        values : pyarrow.Array of str
+            The categories, each once.
+        sizes : ndarray of shape (n_categories,)
+            Number of rows of each.
+        num_rows : int
+            Number of all rows.
+        has_missing : bool
+            Whether some rows have none.
+        """
         order = pc.sort_indices(values).to_numpy()
         values, sizes = values.take(pa.array(order)), sizes[order]
-        is_rare = sizes < RARE_SHARE * len(column)
+        is_rare = sizes < RARE_SHARE * num_rows
         if is_rare.any() or len(sizes) > MAX_CATEGORIES:
             # As in scikit-learn, the last of several categories of the same size are kept.
             is_rare[np.argsort(sizes, kind="stable")[: max(0, len(sizes) - MAX_CATEGORIES + 1)]] = True
@@ -60,7 +85,7 @@ class CategoryColumn(ColumnEncoder):
             name=name,
             categories=tuple(names[~is_rare]),
             rare=tuple(names[is_rare]),
-            has_missing=text.null_count > 0,
+            has_missing=has_missing,
         )
 
     @property
@@ -110,10 +135,22 @@ def reject_text(name: str, text: pa.Array) -> None:
         return
     is_long = pc.mean(pc.utf8_length(text)).as_py() >= MIN_TEXT_LENGTH
     if is_long and pc.count_distinct(text).as_py() > len(text) / 2:
-        raise GraphError(
-            f"a column of features must contain numbers, categories or dates; {name!r} contains text, such as "
-            f"{text[0].as_py()[:40]!r}: leave it out, or embed it by a language model and pass its vectors"
-        )
+        raise text_error(name, text[0].as_py())
+
+
+def text_error(name: str, example: str) -> GraphError:
+    """Return the error about a column of text.
+
+    Parameters
+    ----------
+    name : str
+    example : str
+        A cell of it.
+    """
+    return GraphError(
+        f"a column of features must contain numbers, categories or dates; {name!r} contains text, such as "
+        f"{example[:40]!r}: leave it out, or embed it by a language model and pass its vectors"
+    )
 
 
 def names_nodes(text: pa.Array) -> bool:

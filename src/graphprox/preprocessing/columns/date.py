@@ -57,7 +57,7 @@ def find_format(text: pa.Array) -> str | None:
         share = pc.mean(pc.match_substring_regex(text, pattern).cast(pa.int8())).as_py() or 0
         if share > 0.5:
             found = found or name
-            if share == 1 and _parse(text, name) is not None:
+            if share == 1 and parse_dates(text, name) is not None:
                 return name
     return found
 
@@ -89,9 +89,9 @@ class DateColumn(ColumnEncoder):
     def fit(cls, name: str, column: pa.Array) -> DateColumn:
         """Find the format, the mean and the cycles of a column."""
         form = (find_format(clean_text(column)) or "year-month-day") if is_text(column.type) else STORED
-        days = _to_days(name, column, form)
+        days = to_days(name, column, form)
         present = days[~np.isnan(days)]
-        cycles = {part: _cycle(part, present) for part in PARTS}
+        cycles = {part: find_cycle(part, present) for part in PARTS}
         return cls.model_validate(
             {
                 "name": name,
@@ -114,28 +114,49 @@ class DateColumn(ColumnEncoder):
 
     def encode(self, column: pa.Array) -> NDArray[np.float64]:
         """Return days and places in cycles."""
-        days = _to_days(self.name, column, self.format)
-        places = [2 * np.pi * _cycle(part, days) for part in self.parts]
+        days = to_days(self.name, column, self.format)
+        places = [2 * np.pi * find_cycle(part, days) for part in self.parts]
         cycles = [CYCLE_SIZE * fill(turn(place), 0) for place in places for turn in (np.cos, np.sin)]
         return np.column_stack([fill(days, self.mean), *cycles])
 
     def find_missing(self, column: pa.Array) -> NDArray[np.bool_]:
         """Return which cells are missing."""
-        return np.isnan(_to_days(self.name, column, self.format))
+        return np.isnan(to_days(self.name, column, self.format))
 
 
-def _cycle(part: str, days: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the place of each day in a cycle, from 0 to 1."""
+def find_cycle(part: str, days: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the place of each day in a cycle, from 0 to 1.
+
+    Parameters
+    ----------
+    part : {"year", "weekday", "time of day"}
+    days : ndarray of shape (n_rows,)
+        Days since 1970.
+    """
     if part == "year":
         return days / _YEAR % 1
     return (np.floor(days) + _WEEKDAY_OFFSET) / _WEEK % 1 if part == "weekday" else days % 1
 
 
-def _to_days(name: str, column: pa.Array, form: str) -> NDArray[np.float64]:
-    """Return days since 1970, NaN where a date is missing."""
+def to_days(name: str, column: pa.Array, form: str) -> NDArray[np.float64]:
+    """Return days since 1970, NaN where a date is missing.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column, for errors.
+    column : pyarrow.Array
+    form : str
+        One of ``FORMATS``, or ``"stored"``.
+
+    Raises
+    ------
+    CellError
+        If a cell is no date.
+    """
     if is_text(column.type):
         text = clean_text(column)
-        parsed = _parse(text, form if form in FORMATS else find_format(text) or "year-month-day")
+        parsed = parse_dates(text, form if form in FORMATS else find_format(text) or "year-month-day")
         if parsed is None:
             _raise_first(name, text, form)
         column = parsed
@@ -151,8 +172,16 @@ def _to_days(name: str, column: pa.Array, form: str) -> NDArray[np.float64]:
     return days
 
 
-def _parse(text: pa.Array, form: str) -> pa.Array | None:
-    """Return strings as timestamps, or None if some of them are no dates."""
+def parse_dates(text: pa.Array, form: str) -> pa.Array | None:
+    """Return strings as timestamps, or None if some of them are no dates.
+
+    Parameters
+    ----------
+    text : pyarrow.Array of str
+        Cells; missing ones are null.
+    form : str
+        One of ``FORMATS``.
+    """
     pattern, rewritten = FORMATS[form]
     if pc.all(pc.match_substring_regex(text, pattern)).as_py() is False:
         return None
@@ -182,5 +211,5 @@ def _raise_first(name: str, text: pa.Array, form: str) -> None:
     """Raise an error that names the first cell which is no date."""
     form = form if form in FORMATS else "year-month-day"
     for row, cell in enumerate(text.to_pylist()):
-        if cell is not None and _parse(pa.array([cell]), form) is None:
+        if cell is not None and parse_dates(pa.array([cell]), form) is None:
             raise CellError(name, row, cell, f"dates must be written as {form}")
