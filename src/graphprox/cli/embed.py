@@ -44,13 +44,12 @@ from graphprox.cli.options import (
 from graphprox.cli.outputs import one_file, writes
 from graphprox.cli.progress_display import progress_bars, show_stage
 from graphprox.cli.ranks import is_first, several
-from graphprox.cli.shared_embed import check_is_shared, continue_if_restarted, write_together
+from graphprox.cli.shared_embed import check_is_shared, check_outputs_once, continue_if_restarted, write_together
 from graphprox.cli.signals import describe_stop, stop_code
 from graphprox.embedding import Embedding
 from graphprox.errors import GraphproxError, ParameterError, ProcessError, StructuralFeaturesWarning
 from graphprox.io.embedding_writer import check_writable, embedding_files, write_embedding
 from graphprox.io.sql.sql_writer import is_database
-from graphprox.io.storage.files import make_writable_folder
 from graphprox.io.storage.model_claims import claim_model_folder
 from graphprox.io.storage.model_files import FAMILY
 
@@ -154,10 +153,7 @@ def embed_graph(
     start = time.perf_counter()
     folder = model or out.with_name(f"{out.name}.training")
     watch_new_folders(folder)
-    if is_first():
-        check_writable(out, layout, table, overwrite=force)
-    if work_dir is not None:
-        make_writable_folder(work_dir)
+    check_outputs_once(out, layout, table, overwrite=force, work_dir=work_dir)
     # The method is resolved once, and an invalid setting is reported before anything is read.
     family = method if recipe is None else DEFAULT_TRAINED_METHOD
     settings = collect_settings(changes, method=family, dim=dim, epochs=epochs, scale=scale, options=_TRAINING_OPTIONS)

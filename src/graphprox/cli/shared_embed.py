@@ -10,11 +10,22 @@ from graphprox.cli.ranks import is_first, several, was_restarted
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError
 from graphprox.io.embedding_parts import is_folder_of_parts
-from graphprox.io.embedding_writer import embedding_files, write_embedding
+from graphprox.io.embedding_writer import check_writable, embedding_files, write_embedding
+from graphprox.io.storage.files import make_writable_folder
 from graphprox.io.storage.model_files import CHECKPOINTS, checkpoint_epochs
 
 if TYPE_CHECKING:
     from graphprox.methods import GraphEmbedder
+
+
+def check_outputs_once(
+    out: Path, layout: str | None, table: str | None, *, overwrite: bool, work_dir: Path | None
+) -> None:
+    """Check in the first process that outputs can be written, so that no other creates folders when it has failed."""
+    if is_first():
+        check_writable(out, layout, table, overwrite=overwrite)
+        if work_dir is not None:
+            make_writable_folder(work_dir)
 
 
 def check_is_shared(estimator: GraphEmbedder) -> None:
