@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from graphprox import FTGCL, AutoEmbedder, load
+from graphprox.auto import row_store
 from graphprox.auto.selection import Selection
 from graphprox.ftgcl.trainer import Trainer
 from graphprox.io.embedding_reader import read_embedding
@@ -51,6 +52,26 @@ def test_layout_of_a_parquet_file_is_an_option(embed, tmp_path):
         assert (code, pq.read_schema(tmp_path / "emb.parquet").names) == (0, names)
     code, _, err = embed("--out", tmp_path / "emb.csv", "--epochs", 1, "--layout", "wide")
     assert (code, err) == (2, "error: --layout must be left out, except for a .parquet file; got 'emb.csv'\n")
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_rows_that_memory_does_not_hold_are_written_to_the_work_folder(run, tmp_path, no_data, monkeypatch, named):
+    seen = []
+    monkeypatch.setattr(row_store, "MEMORY_BYTES", 0)
+    monkeypatch.setattr(row_store, "check_disk_space", lambda folder, *_: seen.append(folder))
+    out = tmp_path / "out" / "emb.npy"
+    code, _, err = run("embed", GRAPH, "--out", out, *(["--work-dir", tmp_path / "work"] if named else []))
+    assert (code, err) == (0, "")
+    assert set(seen) == {tmp_path / ("work" if named else "out")}
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["emb.npy"]
+    np.testing.assert_array_equal(np.load(out), AutoEmbedder().fit_transform(load(GRAPH)))
+
+
+def test_work_folder_must_be_writable(run, tmp_path, no_data):
+    (tmp_path / "file").touch()
+    code, _, err = run("embed", GRAPH, "--out", tmp_path / "emb.npy", "--work-dir", tmp_path / "file")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "must be a folder that can be written to" in err
 
 
 def test_command_equals_the_estimator_fitted_on_the_data_set(run, tmp_path, no_data):

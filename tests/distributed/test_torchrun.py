@@ -143,29 +143,28 @@ def test_sigterm_to_torchrun_saves_what_was_trained(tmp_path):
     assert sentences[0].endswith("of 150: --resume continues from there")
 
 
-def start_machine(port, folder, *, nodes, prefix=(), host="localhost"):
-    """Start the agent of one of two machines, which all work in the same folder."""
+def start_machine(port, folder, *, is_host, nodes="1:2"):
+    """Start the agent of one of two machines, which work in the same folder."""
     return start(
         [
             f"--nnodes={nodes}",
             "--nproc-per-node=1",
             "--max-restarts=3",
             "--rdzv-backend=c10d",
-            f"--rdzv-endpoint={host}:{port}",
+            f"--rdzv-endpoint=localhost:{port}",
             "--rdzv-id=test",
-            "--rdzv-conf=last_call_timeout=3,join_timeout=120",
-            f"--local-addr={host}",
+            f"--rdzv-conf=is_host={is_host:d},last_call_timeout=3,join_timeout=120",
+            "--local-addr=localhost",
         ],
         [*LONG, "--resume", "--out", "several.parquet"],
         folder,
-        prefix=prefix,
     )
 
 
 @pytest.mark.slow
 def test_lost_machine_leaves_the_others_to_continue_without_it(tmp_path):
     port = 29000 + os.getpid() % 1000
-    first, second = (start_machine(port, tmp_path, nodes="1:2") for _ in range(2))
+    first, second = (start_machine(port, tmp_path, is_host=is_host) for is_host in (True, False))
     wait_for_epoch(tmp_path / "model", 30)
     lost = find_ranks(second)
     assert len(lost) == 1

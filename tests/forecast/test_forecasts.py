@@ -13,6 +13,7 @@ import pytest
 
 from graphprox import DGI, FTGCL, AutoEmbedder, Graph, synthetic
 from graphprox._utils.memory import current_memory, peak_memory
+from graphprox.auto import auto_costs, row_store
 from graphprox.forecast import NOMINAL, Costs, Work, make_forecast, measure_speeds
 from graphprox.forecast.forecasts import load_coefficients
 from graphprox.forecast.work import add_work, search_work
@@ -141,3 +142,14 @@ def test_training_that_would_not_fit_is_forecast_in_chunks(graphs, monkeypatch):
     monkeypatch.setattr("graphprox.ftgcl.training_costs.available_memory", lambda: 2**28)
     assert linear.costs(graphs[2]).memory["rows"] < full / 5
     assert FTGCL().costs(graphs[2]).memory["rows"] >= full  # convolutions need all nodes
+
+
+def test_rows_that_are_kept_in_files_are_no_memory(graphs, monkeypatch):
+    held = AutoEmbedder().costs(graphs[2]).memory["rows"]
+    monkeypatch.setattr(row_store, "MEMORY_BYTES", 0)
+    monkeypatch.setattr(auto_costs, "BLOCK_ROWS", 100)
+    monkeypatch.setattr(row_store, "PANEL_BYTES", 0)
+    in_files = AutoEmbedder().costs(graphs[2]).memory["rows"]
+    assert in_files < 0.2 * held
+    more = AutoEmbedder().costs(graphs[1]).memory["rows"]
+    assert in_files - more == 4 * 3 * 16 * (11_200 - 2800)  # of each node, only a panel of columns

@@ -11,6 +11,7 @@ from graphprox.auto.criteria.held_out_features import CANDIDATES, MAX_SPLITS, SM
 from graphprox.auto.criteria.held_out_features import MAX_DIRECTIONS as HALF_DIRECTIONS
 from graphprox.auto.outputs.graph_diffusion import DISTANT_HOPS, HOPS
 from graphprox.auto.preparation import MAX_DIRECTIONS, is_dense
+from graphprox.auto.row_store import BLOCK_ROWS, ONE_BLOCK, column_panels, count_kept_columns, fits_memory
 from graphprox.auto.selection import EDGES, Selection
 from graphprox.auto.spreading import NUM_SIMILAR
 from graphprox.forecast.work import FLOAT, Costs, Size, Work, add_work, search_memory, search_work
@@ -65,6 +66,8 @@ def _count_channels(size: Size, weights: dict[str, float]) -> dict[str, int]:
 def _svd_work(size: Size, columns: int, nonzero: int, directions: int) -> dict[str, Work]:
     """Return the work of singular vectors: products with a sparse or dense matrix, and orthogonal columns."""
     width = directions + OVERSAMPLING
+    if size.nodes > ONE_BLOCK and columns <= width:  # by the products of columns
+        return {"svd_dense": Work("products", 4.0 * nonzero * columns)}
     orthogonal = Work("factorizations", 2.0 * ITERATIONS * (size.nodes + columns) * width**2)
     if nonzero >= size.nodes * columns:
         return {"svd": orthogonal, "svd_dense": Work("products", 2.0 * ITERATIONS * nonzero * width)}
@@ -104,8 +107,13 @@ def _combination_work(size: Size, channels: dict[str, int], n_components: int) -
 
 
 def _memory(size: Size, channels: dict[str, int], n_components: int) -> dict[str, float]:
+    total = sum(channels.values()) + n_components
+    rows = size.nodes * total
+    if not fits_memory(size.nodes, count_kept_columns(len(channels), n_components)):
+        # A block of all outputs, and a panel of columns that is spread over edges.
+        rows = min(rows, BLOCK_ROWS * total + 3 * size.nodes * column_panels(size.nodes, MAX_DIRECTIONS)[0].stop)
     return {
-        "rows": float(FLOAT * size.nodes * (sum(channels.values()) + n_components)),
+        "rows": float(FLOAT * rows),
         "entries": float(FLOAT * size.entries),
         "features": float(FLOAT * (size.nonzero + size.columns * MAX_DIRECTIONS)),
         "similar": float(FLOAT * size.nodes * NUM_SIMILAR),

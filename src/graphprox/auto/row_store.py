@@ -28,6 +28,7 @@ ONE_BLOCK = 1 << 17  # rows that are one block
 BLOCK_ROWS = 1 << 16  # of each block of more
 MEMORY_BYTES = 1 << 31  # of rows that are kept in memory, at most; or a quarter of what is available
 PANEL_BYTES = 1 << 28  # of columns that are spread over edges at the same time
+MAX_COLUMNS = 256  # of an output
 MIN_PANEL = 16  # columns: a line of the processor's cache
 
 
@@ -50,6 +51,40 @@ def row_blocks(num_rows: int) -> list[slice]:
     """
     size = max(num_rows, 1) if num_rows <= ONE_BLOCK else BLOCK_ROWS
     return [slice(start, min(start + size, num_rows)) for start in range(0, max(num_rows, 1), size)]
+
+
+def fits_memory(num_rows: int, num_columns: int) -> bool:
+    """Return whether rows are kept in memory: up to 2 GiB of them, or a quarter of what is available.
+
+    Parameters
+    ----------
+    num_rows, num_columns : int
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> fits_memory(1_000, 256), fits_memory(10_000_000, 2_560)
+    (True, False)
+    """
+    available = available_memory()
+    return 4 * num_rows * num_columns <= (MEMORY_BYTES if available is None else min(MEMORY_BYTES, available // 4))
+
+
+def count_kept_columns(num_outputs: int, n_components: int) -> int:
+    """Return how many columns are kept at the same time, at most: outputs, features, positions and vectors.
+
+    Parameters
+    ----------
+    num_outputs, n_components : int
+
+    Returns
+    -------
+    int
+    """
+    return MAX_COLUMNS * (num_outputs + 2) + 3 * n_components
 
 
 def column_panels(num_rows: int, num_columns: int) -> list[slice]:
@@ -166,12 +201,10 @@ class RowStore:
         WriteError
             If they would not fit onto the disk either.
         """
-        available = available_memory()
-        limit = MEMORY_BYTES if available is None else min(MEMORY_BYTES, available // 4)
-        wanted = 4 * num_rows * num_columns
-        if wanted > limit:
-            check_disk_space(work_folder(), wanted, "rows that memory does not hold")
-        return cls(wanted > limit)
+        in_files = not fits_memory(num_rows, num_columns)
+        if in_files:
+            check_disk_space(work_folder(), 4 * num_rows * num_columns, "rows that memory does not hold")
+        return cls(in_files)
 
     def empty(self, num_rows: int, num_columns: int) -> FloatArray:
         """Return an array for rows, to be written a block at a time.

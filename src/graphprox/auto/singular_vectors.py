@@ -24,8 +24,8 @@ from sklearn.utils.extmath import randomized_svd
 
 from graphprox._utils.arrays import Features, FloatArray
 from graphprox._utils.mapped import release_pages
-from graphprox.auto.products import add_transposed_product, multiply_sparse, sum_over_neighbors
 from graphprox.auto.row_store import Panels, RowStore, column_panels, row_blocks
+from graphprox.auto.sparse_products import add_transposed_product, multiply_sparse, sum_over_neighbors
 
 ITERATIONS = 4
 OVERSAMPLING = 10  # columns beyond those that are asked for

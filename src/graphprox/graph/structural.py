@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # Larger graphs get degree buckets: an identity matrix would have as many columns as the graph has nodes.
 IDENTITY_LIMIT = 1000
+_BLOCK_ROWS = 1 << 14
 _BYTES_PER_NODE = 64  # of counting and sorting degrees
 
 
@@ -152,8 +153,15 @@ def has_informative_features(graph: Graph) -> bool:
     x = graph.x
     if count_nonzero_rows(x).max(initial=0) <= 1:
         return False
-    is_constant = not (x - x[:1]).any() if isinstance(x, np.ndarray) else abs(x.max(axis=0) - x.min(axis=0)).nnz == 0
-    return not is_constant and not has_structural_features(graph)
+    return not _has_equal_rows(x) and not has_structural_features(graph)
+
+
+def _has_equal_rows(x: Features) -> bool:
+    if not isinstance(x, np.ndarray):
+        return bool(abs(x.max(axis=0) - x.min(axis=0)).nnz == 0)
+    # Most differ in the first rows: there is no need to look at all of them, nor for a copy.
+    blocks = (x[start : start + _BLOCK_ROWS] for start in range(0, len(x), _BLOCK_ROWS))
+    return all((each == x[0]).all() for each in blocks)
 
 
 def count_nonzero_rows(x: Features) -> IntArray:

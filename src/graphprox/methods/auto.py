@@ -20,8 +20,8 @@ from graphprox.auto.criteria.base import FEATURES, GRAPH, RATIOS
 from graphprox.auto.explanation import explain
 from graphprox.auto.outputs import OUTPUTS, PreparedGraph
 from graphprox.auto.positions import Positions
-from graphprox.auto.preparation import MAX_DIRECTIONS, Preparation
-from graphprox.auto.row_store import RowStore, read_only
+from graphprox.auto.preparation import Preparation
+from graphprox.auto.row_store import RowStore, count_kept_columns, read_only
 from graphprox.auto.selection import EDGES, Selection, select_outputs
 from graphprox.auto.storage import Facts, FittedParts, load_fitted, save_fitted
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
@@ -114,6 +114,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         start = time.perf_counter()
         report = progress or _ignore_progress
         self._seed = seed
+        self._make_store(graph, OUTPUTS)  # raises if there is no room for files, before any work
         self.selection_ = self._select(graph, seed, report)
         has_features, weights = self.selection_.choice != EDGES, self.selection_.weights
         store = self._make_store(graph, weights)
@@ -154,8 +155,8 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         return self.combination_.transform(*self._outputs(graph, self.combination_.weights, store), store)
 
     def _make_store(self, graph: Graph, names: Collection[str]) -> RowStore:
-        """Return where rows are kept: of each output, features, positions, and the vectors three times."""
-        return RowStore.of(graph.num_nodes, MAX_DIRECTIONS * (len(names) + 2) + 3 * self.n_components)
+        """Return where rows of the outputs of these names are kept."""
+        return RowStore.of(graph.num_nodes, count_kept_columns(len(names), self.n_components))
 
     @property
     def explanation_(self) -> str:

@@ -65,9 +65,7 @@ class SparsePattern:
         -------
         SparsePattern
         """
-        starts, columns = (
-            torch.tensor(each, dtype=torch.int32, device=device) for each in (matrix.indptr, matrix.indices)
-        )
+        starts, columns = (_to_int32(each, device) for each in (matrix.indptr, matrix.indices))
         shape = int(matrix.shape[0]), int(matrix.shape[1])
         return cls(shape, starts, columns, is_fused=torch.device(device).type in FUSED_DEVICES)
 
@@ -188,6 +186,11 @@ class SparsePattern:
             places = self.rows.long().view(-1, *[1] * (values.dim() - 1)).expand_as(values)
             return lowest.scatter_reduce_(0, places, values, "amax")
         return torch.segment_reduce(values, "max", offsets=self.starts.long(), initial=float("-inf"))
+
+
+def _to_int32(array: NDArray[Any], device: torch.device | str) -> Tensor:
+    """Return an array as a tensor, on a CPU without a copy if it is one of int32 already."""
+    return torch.from_numpy(array.astype(np.int32, copy=not array.flags.writeable)).to(device)
 
 
 def _segment_sums(values: Tensor, starts: Tensor) -> Tensor:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from graphprox._utils.arrays import FloatArray
 from graphprox.auto.outputs.base import PreparedGraph, Weights, register_output
-from graphprox.auto.products import average_rows
 from graphprox.auto.row_store import RowStore, read_columns
+from graphprox.auto.sparse_products import average_rows
 from graphprox.nn.convolution import invert_positive
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from graphprox._utils.arrays import FloatArray
 from graphprox.auto.outputs.base import PreparedGraph, Weights, register_output
 from graphprox.auto.outputs.neighbor_mean import sum_weights
-from graphprox.auto.products import average_rows
+from graphprox.auto.sparse_products import average_rows
 from graphprox.nn.convolution import invert_positive
 
 NUM_BUCKETS = 64  # two for each doubling of the degree, so that no graph has more

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from graphprox.auto.products import add_transposed_product, average_rows, multiply_sparse, sum_over_neighbors
+from graphprox.auto.sparse_products import add_transposed_product, average_rows, multiply_sparse, sum_over_neighbors
 
 
 def make_matrix(rows=40, columns=30, seed=0):
