@@ -19,7 +19,7 @@ from graphprox.errors import LowRecallWarning
 from graphprox.views.ranking import NO_NEIGHBOR, Ranking
 from graphprox.views.search.directions import Directions, find_directions
 from graphprox.views.search.engines import AUTO, ENGINES, select_engine
-from graphprox.views.search.exact import TIE_TOLERANCE, Candidates
+from graphprox.views.search.exact import TIE_TOLERANCE, Candidates, find_exact_candidates
 from graphprox.views.search.recall import estimate_recall
 
 LOW_RECALL = 0.95
