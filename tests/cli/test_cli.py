@@ -14,6 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import graphprox
@@ -324,7 +325,8 @@ def test_commands_share_the_options_for_reading_a_graph(run, monkeypatch, comman
     monkeypatch.setenv("COLUMNS", "160")
     _, out, _ = run(command, "--help")
     _, _, panel = out.partition("Reading the graph")
-    assert set(re.findall(r"--[a-z-]+", panel)) - {"--labels", "--label"} == {
+    assert ("--kind" in panel) == (command != "transform")
+    assert set(re.findall(r"--[a-z-]+", panel)) - {"--labels", "--label", "--kind"} == {
         "--features",
         "--database",
         "--directed",
@@ -424,6 +426,94 @@ def test_columns_in_doubt_are_named_with_options(run, tmp_path):
     for words in (
         "--source, --target and --weight take other columns",
         "--id takes another column",
-        "if it is the class",
+        "is used as a feature: use --kind label=ignored to leave it out",
     ):
         assert words in stderr
+
+
+# -- kinds of columns -----------------------------------------------------------------------------------------------
+
+USERS = "user_id,age,zip code,about me\n" + "".join(
+    f"u{i},{31 + i % 7 * i % 5},{75001 + i % 3},writes long sentences about the number {i} and others\n"
+    for i in range(12)
+)
+
+
+@pytest.fixture
+def users(tmp_path, monkeypatch):
+    """Arguments of a graph of users with codes and texts."""
+    monkeypatch.chdir(tmp_path)
+    Path("friends.csv").write_text("source,target\n" + "".join(f"u{i},u{(i * 5 + 1) % 12}\n" for i in range(12)))
+    Path("users.csv").write_text(USERS)
+    return ["friends.csv", "--features", "users.csv"]
+
+
+def test_a_column_of_text_is_left_out_as_the_error_says(run, users):
+    code, _, err = run("info", *users)
+    assert code == 2
+    assert "use --kind 'about me=ignored' to leave it out, or embed it by a language model" in err
+    code, out, err = run("info", *users, "--kind", "about me=ignored")
+    assert (code, "features    2 " in out) == (0, True)
+    assert err == (
+        "warning: column 'zip code' is named as a code and read as a quantity: use --kind 'zip code=category' to read "
+        "it as codes, or --kind 'zip code=number' to confirm it\n"
+    )
+    code, out, err = run("info", *users, "--kind", "about me=ignored", "--kind", "zip code=category")
+    assert (code, "features    4 " in out, err) == (0, True, "")
+
+
+def test_transform_takes_columns_as_the_model_knows_them(run, users, tmp_path):
+    kinds = ["--kind", "about me=ignored", "--kind", "3=category"]
+    code, _, err = run("embed", *users, *kinds, "--out", "a.npy", "--dim", "4", "--model", "model")
+    assert (code, err) == (0, "")
+    Path("users.csv").write_text(USERS.replace("writes long", "5"))
+    code, _, err = run("transform", *users, "--out", "b.npy", "--model", "model")
+    assert (code, err) == (0, "")
+    assert np.array_equal(np.load("a.npy"), np.load("b.npy"))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "sentence"),
+    [
+        (["zip"], "--kind must be COLUMN=KIND, as in --kind zip=category; got 'zip'"),
+        (["=category"], "--kind must be COLUMN=KIND, as in --kind zip=category; got '=category'"),
+        (["age=number", "age=date"], "--kind must be given once for a column; got two for 'age'"),
+        (["zip cod=category"], "--kind must name a column of users.csv; got 'zip cod': did you mean 'zip code'?"),
+        (
+            ["age=numbr"],
+            "among number, boolean, category, date, ignored; got 'numbr' for 'age': did you mean 'number'?",
+        ),
+        (["7=number"], "--kind must be a column of users.csv, by name or by number from 1 to 4; got 7"),
+    ],
+)
+def test_kinds_that_are_wrong_are_one_sentence(run, users, kinds, sentence):
+    code, out, err = run("info", *users, *(part for kind in kinds for part in ("--kind", kind)))
+    assert (code, out) == (2, "")
+    assert err.startswith("error: --kind must ")
+    assert err.endswith(f"{sentence}\n")
+
+
+def test_kinds_without_features_are_one_sentence(run, users):
+    assert run("info", users[0], "--kind", "age=number") == (
+        2,
+        "",
+        "error: --kind can only be given with a table of features; got none\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "kind"),
+    [("--drop", "ignored"), ("--exclude", "ignored"), ("--category", "category"), ("--numeric", "number")],
+)
+def test_options_of_other_programs_lead_to_kind(run, users, option, kind):
+    code, _, err = run("info", *users, option, "zip")
+    assert (code, err) == (2, f"error: graphprox info has no option {option}: use --kind COLUMN={kind}\n")
+
+
+def test_transform_has_no_option_kind(run, users):
+    code, _, err = run("transform", *users, "--model", "m", "--out", "o.npy", "--kind", "age=number")
+    assert code == 2
+    assert (
+        err
+        == "error: graphprox transform has no option --kind, as the model knows the kinds of columns: leave it out\n"
+    )

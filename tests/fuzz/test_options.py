@@ -32,6 +32,10 @@ SPECS = {
     "pyg": st.tuples(st.sampled_from(LOADERS), ANY).map(lambda parts: "pyg:" + "".join(parts)),
     "any": ANY,
 }
+KINDS = st.tuples(
+    ANY | st.sampled_from([*MIXED.columns, "2", "6"]),
+    ANY | st.sampled_from(["number", "category", "boolean", "date", "ignored"]),
+).map("=".join)
 COMMANDS = {
     "source": ("info", "e.csv", "--source"),
     "target": ("info", "e.csv", "--target"),
@@ -39,6 +43,7 @@ COMMANDS = {
     "weight of GraphML": ("info", "g.graphml", "--weight"),
     "label of GraphML": ("info", "g.graphml", "--label"),
     "id": ("info", "n.csv", "--features", "x.csv", "--id"),
+    "kind": ("info", "n.csv", "--features", "x.csv", "--kind"),
     "label": ("info", "n.csv", "--labels", "y.csv", "--label"),
     "label of a table": ("info", "n.csv", "--labels", "x.csv", "--features", "x.csv", "--label"),
     "separator": ("evaluate", "v.csv", "--task", "multilabel", "--splits", "1", "--labels", "s.csv", "--separator"),
@@ -106,6 +111,12 @@ def test_an_option_may_have_any_value(place, option, value):
     check_run(place, *COMMANDS[option], value)
 
 
+@given(kinds=st.lists(KINDS, max_size=4))
+@QUICK
+def test_a_column_may_be_of_any_kind(place, kinds):
+    check_run(place, *COMMANDS["kind"][:-1], *(part for kind in kinds for part in ("--kind", kind)))
+
+
 @pytest.mark.parametrize("kind", SPECS)
 @given(more=st.data())
 @QUICK
@@ -126,6 +137,13 @@ def test_an_option_may_have_each_value(place, option):
 @LONG
 def test_an_option_may_have_many_values(place, option, value):
     check_run(place, *COMMANDS[option], value)
+
+
+@pytest.mark.slow
+@given(kinds=st.lists(KINDS, max_size=4))
+@LONG
+def test_columns_may_be_of_any_kinds(place, kinds):
+    check_run(place, *COMMANDS["kind"][:-1], *(part for kind in kinds for part in ("--kind", kind)))
 
 
 @pytest.mark.slow

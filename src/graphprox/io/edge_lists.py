@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from graphprox._utils.column_names import are_different_kinds
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import AssumedInputWarning, ReadError
-from graphprox.io.tables.column_choice import NO_NAMES, ColumnNames
+from graphprox.io.tables.column_choice import NO_NAMES, ColumnNames, TableColumn
 from graphprox.io.tables.edge_columns import choose_edge_columns
 from graphprox.io.tables.table import Table, check_numeric, read_table
 
@@ -31,12 +31,15 @@ class EdgeList:
         Weights, if there are any.
     names : tuple of str
         Names of the two columns of ids; empty if they have none.
+    columns : tuple of TableColumn
+        What the columns of the table were taken for.
     """
 
     source: pa.Array
     target: pa.Array
     weight: NDArray[np.float64] | None
     names: tuple[str, ...] = ()
+    columns: tuple[TableColumn, ...] = ()
 
 
 def read_edge_list(path: Path, *, header: bool | None = None, names: ColumnNames = NO_NAMES) -> EdgeList:
@@ -86,7 +89,8 @@ def to_edge_list(table: Table) -> EdgeList:
         raise ReadError(f"a graph must have at least one edge; {table.path} lists none")
     _warn_if_merged(table)
     weight = _parse_weights(table, 2) if len(table.columns) > 2 else None
-    return EdgeList(source, target, weight, () if table.names is None else table.names[:2])
+    names = () if table.names is None else table.names[:2]
+    return EdgeList(source, target, weight, names, table.taken)
 
 
 def _warn_if_merged(table: Table) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,9 @@ def _read_features(arrays: NpzArrays) -> Any:
 # -- GraphML --------------------------------------------------------------------------------------------------------
 
 
-def read_graphml(path: Path, *, label: str | None = None, weight: str | None = None) -> Graph:
+def read_graphml(
+    path: Path, *, label: str | None = None, weight: str | None = None, kinds: Mapping[str, str] | None = None
+) -> Graph:
     """Read a graph from a GraphML file.
 
     Parameters
@@ -104,6 +107,8 @@ def read_graphml(path: Path, *, label: str | None = None, weight: str | None = N
         Node attribute that is the label; by default ``y``, ``label`` or ``class``.
     weight : str, default=None
         Edge attribute that is the weight; by default ``weight``.
+    kinds : mapping of str to str, default=None
+        Kinds of node attributes; found out by default.
 
     Returns
     -------
@@ -134,7 +139,7 @@ def read_graphml(path: Path, *, label: str | None = None, weight: str | None = N
         if weight not in edge_names:
             hint = did_you_mean(weight, sorted(edge_names))
             raise ParameterError(f"weight must name an attribute of the edges of {path}; got {weight!r}: {hint}")
-    return from_networkx(parsed, label=label, weight=weight or "weight")
+    return from_networkx(parsed, label=label, weight=weight or "weight", kinds=kinds)
 
 
 def _read_graphml_ids(path: Path) -> tuple[set[str], set[str]]:

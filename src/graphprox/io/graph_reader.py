@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,11 @@ from graphprox.graph.graph import Graph
 from graphprox.io.attributes import read_features, read_labels
 from graphprox.io.edge_lists import read_edge_list
 from graphprox.io.graph_files import read_graphml, read_npz, read_torch
-from graphprox.io.joins import build_graph, join_features, join_labels
+from graphprox.io.joins import build_graph, collect_columns, join_features, join_labels
 from graphprox.io.storage.files import check_readable, ending
-from graphprox.io.tables.column_choice import ColumnNames
+from graphprox.io.tables.column_choice import KINDS_ARE_FITTED, KINDS_NEED_FEATURES, ColumnNames, TableColumn
 from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS
+from graphprox.preprocessing.columns import check_kinds
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 _GRAPH_ENDINGS = (".npz", ".graphml", ".pt", ".pth")
@@ -40,6 +42,7 @@ def read_graph(
     weight: str | int | None = None,
     id: str | int | None = None,  # noqa: A002 - as the column is named
     label: str | int | None = None,
+    kinds: Mapping[str | int, str] | None = None,
     ids: bool | None = None,
 ) -> Graph:
     r"""Read a graph from files, in the format selected by the file's ending.
@@ -75,6 +78,10 @@ def read_graph(
     label : str or int, default=None
         Column of the labels that contains the class; for GraphML, a node attribute. If None, the only column besides
         the ids, or one with a name such as ``label`` or ``class``.
+    kinds : mapping of str or int to str, default=None
+        What columns of a table of features contain, by name or by number from 1, where cells do not show it:
+        ``"number"``, ``"category"`` (as numeric codes are), ``"boolean"`` or ``"date"``; ``"ignored"`` leaves a column
+        out. For GraphML, kinds of node attributes.
     ids : bool, default=None
         Whether tables of features and labels have a column of ids, as by default. If False, row i belongs to node i,
         and the ending of a text file does not matter.
@@ -101,9 +108,41 @@ def read_graph(
     ...     read_graph(edges, features=features)
     Graph(3 nodes, 2 edges, 2 features, weighted)
     """
-    path, kind = Path(path), ending(path)
-    names = ColumnNames(source, target, weight, id, label)
+    names = ColumnNames(source, target, weight, id, label, kinds=kinds or {})
+    options: dict[str, Any] = {"directed": directed, "header": header, "encoder": encoder, "ids": ids}
+    return read_files(Path(path), features, labels, names, **options)[0]
+
+
+def read_files(
+    path: Path,
+    features: str | Path | None,
+    labels: str | Path | None,
+    names: ColumnNames,
+    *,
+    directed: bool | None,
+    header: bool | None,
+    encoder: TableEncoder | None,
+    ids: bool | None,
+) -> tuple[Graph, tuple[TableColumn, ...]]:
+    """Read a graph from files, as `read_graph` does, and say what the columns of tables were taken for.
+
+    Parameters
+    ----------
+    path, features, labels, directed, header, encoder, ids
+        As for `read_graph`.
+    names : ColumnNames
+        Columns that the user named.
+
+    Returns
+    -------
+    graph : Graph
+    columns : tuple of TableColumn
+    """
+    kind = ending(path)
+    check_kinds(names.kinds)
     _check_names(path, kind, names, features, labels, ids)
+    if names.kinds and encoder is not None:
+        raise ParameterError(KINDS_ARE_FITTED)
     edges = read_edge_list(path, header=header, names=names) if kind in TEXT_ENDINGS + PARQUET_ENDINGS else None
     if edges is not None:
         names = replace(names, ends=edges.names)
@@ -119,11 +158,13 @@ def read_graph(
     if features is not None:
         label = None if node_labels is None else node_labels.column
         node_features = read_features(Path(features), encoder=encoder, labels=one_table, label=label, **options)
+    taken = collect_columns(edges, node_features, node_labels, one_table=one_table)
     if kind in _GRAPH_ENDINGS:
         with warnings.catch_warnings():
             if node_features is not None:
                 warnings.simplefilter("ignore", StructuralFeaturesWarning)
-            graph = _read_complete(path, kind, directed, names)
+            own = names if features is None else replace(names, kinds={})
+            graph = _read_complete(path, kind, directed, own)
     elif edges is not None:
         graph = build_graph(edges, node_features, directed=bool(directed), names=(path, str(features)), encoder=encoder)
         node_features = None
@@ -137,7 +178,7 @@ def read_graph(
         graph = join_labels(graph, node_labels, str(labels))
     if graph.num_entries == 0:
         raise ReadError(f"a graph must have at least one edge; {path} has none")
-    return graph
+    return graph, taken
 
 
 def _are_same_file(first: str | Path, second: str | Path) -> bool:
@@ -158,6 +199,8 @@ def _check_names(path: Path, kind: str, names: ColumnNames, features: object, la
         raise ParameterError(f"id must not be given if rows have no ids; got {names.id!r} and ids=False")
     if names.label is not None and labels is None and kind != ".graphml":
         raise ParameterError(f"label can only be given with a table of labels; got {names.label!r} and no labels")
+    if names.kinds and features is None and kind != ".graphml":
+        raise ParameterError(KINDS_NEED_FEATURES)
 
 
 def _read_complete(path: Path, kind: str, directed: bool | None, names: ColumnNames) -> Graph:
@@ -165,6 +208,7 @@ def _read_complete(path: Path, kind: str, directed: bool | None, names: ColumnNa
         return read_npz(path, directed=bool(directed))
     if kind == ".graphml":
         label, weight = (None if name is None else str(name) for name in (names.label, names.weight))
-        graph = read_graphml(path, label=label, weight=weight)
+        kinds = {str(name): each for name, each in names.kinds.items()}
+        graph = read_graphml(path, label=label, weight=weight, kinds=kinds)
         return graph.to_undirected() if directed is False and graph.directed else graph
     return read_torch(path, directed=directed)

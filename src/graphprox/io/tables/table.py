@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from graphprox._utils.column_names import is_unnamed
 from graphprox.errors import ReadError
 from graphprox.io.storage.files import check_readable, ending
-from graphprox.io.tables.column_choice import Columns
+from graphprox.io.tables.column_choice import ChosenColumns, Columns, TableColumn
 from graphprox.io.tables.layout import INTEGER, Layout, detect_layout, is_blank_or_comment, is_loose
 from graphprox.io.tables.parquet import cast_columns, decode, move_index, read_parquet
 from graphprox.io.tables.text import ConversionError, line_number, parse_text
@@ -24,7 +24,7 @@ TEXT_ENDINGS = (
     ".features", ".label", ".labels",
 )  # fmt: skip
 PARQUET_ENDINGS = (".parquet", ".pq")
-Choose = Callable[[Columns], Sequence[int]]
+Choose = Callable[[Columns], ChosenColumns]
 
 _INTEGER = re.compile(INTEGER)
 _SAMPLED_ROWS = 1000  # by which columns are chosen
@@ -46,6 +46,8 @@ class Table:
         Layout of a text file.
     positions : tuple of int or None
         Positions of the columns in the file; None if they are all columns in order.
+    chosen : ChosenColumns or None
+        What all columns of the file were taken for, if they were chosen.
     """
 
     path: Path | str
@@ -53,6 +55,12 @@ class Table:
     names: tuple[str, ...] | None
     layout: Layout | None = None
     positions: tuple[int, ...] | None = None
+    chosen: ChosenColumns | None = None
+
+    @property
+    def taken(self) -> tuple[TableColumn, ...]:
+        """What all columns of the file were taken for; nothing if they were not chosen."""
+        return () if self.chosen is None else self.chosen.columns
 
     def row(self, i: int) -> str:
         """Describe the position of a row for an error message.
@@ -116,7 +124,7 @@ def read_table(
     names : sequence of str, default=None
         Columns of a Parquet file to read, ids first; all of them if None.
     choose : callable, default=None
-        Function that returns the positions of the columns to read, ids first. By default these are all, in order.
+        Function that chooses the columns to read, ids first. By default these are all, in order.
     named : collection of str, default=()
         Columns that the user named. A first row that contains one of them is a header.
     features : bool, default=False
@@ -169,14 +177,16 @@ def table_from_arrow(
     if table.num_columns < ids:
         raise ReadError(f"{name} must have at least {ids} column{'s' * (ids > 1)} of ids; it has {table.num_columns}")
     names = tuple(table.column_names)
-    positions: Sequence[int] = range(len(names))
+    chosen = None
     if choose is not None:
         head = [decode(name, column) for column in table.slice(0, _SAMPLED_ROWS).columns]
         rows = [*zip(*map(_to_cells, head), strict=True)]
         lost_index = had_index and not any(map(is_unnamed, names))
-        positions = choose(Columns(name, names, len(names), rows, has_index=lost_index))
+        chosen = choose(Columns(name, names, len(names), rows, has_index=lost_index))
+    positions: Sequence[int] = range(len(names)) if chosen is None else chosen.positions
     columns, names = cast_columns(name, table.select(positions), ids=ids, values=values, features=features)
-    found = Table(name, columns, names, positions=tuple(positions) if len(positions) == len(columns) else None)
+    kept = tuple(positions) if len(positions) == len(columns) else None
+    found = Table(name, columns, names, positions=kept, chosen=chosen)
     _check_ids_present(found, ids)
     return found
 
@@ -190,26 +200,25 @@ def _to_cells(column: pa.Array) -> list[str]:
 
 
 def _read_text(path: Path, layout: Layout, ids: int, values: pa.DataType | None, choose: Choose | None) -> Table:
-    positions: Sequence[int] = range(layout.num_columns)
-    if choose is not None:
-        positions = choose(Columns(path, layout.names, layout.num_columns, layout.rows))
+    chosen = None if choose is None else choose(Columns(path, layout.names, layout.num_columns, layout.rows))
+    positions: Sequence[int] = range(layout.num_columns) if chosen is None else chosen.positions
     names = None if layout.names is None else tuple(layout.names[i] for i in positions)
     cells = (row[i].strip() for row in layout.rows for i in positions[:ids] if i < len(row))
     id_type = pa.int64() if all(map(_INTEGER.fullmatch, cells)) else pa.string()
     num_values = len(positions) - ids
     try:
         columns = parse_text(path, layout, [id_type] * ids + [values] * num_values, positions)
-        return Table(path, columns, names, layout, tuple(positions))
+        return Table(path, columns, names, layout, tuple(positions), chosen)
     except ConversionError:
         pass
     # Some id is not an int64, or some value is not a number: parse as strings to find it.
     strings = parse_text(path, layout, [pa.string()] * len(positions), positions)
-    table = Table(path, strings, names, layout, tuple(positions))
+    table = Table(path, strings, names, layout, tuple(positions), chosen)
     columns = (
         *_parse_ids(path, strings[:ids]),
         *(_parse_values(table, i, values) for i in range(ids, len(positions))),
     )
-    return Table(path, columns, names, layout, tuple(positions))
+    return Table(path, columns, names, layout, tuple(positions), chosen)
 
 
 def _parse_ids(path: Path, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
