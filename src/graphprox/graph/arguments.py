@@ -105,8 +105,8 @@ def check_columns(
     elif names is None:
         names = find_names(given)
     checked = None if names is None else check_feature_names(names, x)
-    # Of a table of numbers, the matrix and the names are all that is known.
-    kept = None if table is None or table.columns is None or x is None else replace(table, x=x)
+    # Of a table of numbers of which none is ignored, the matrix and the names are all that is known.
+    kept = None if table is None or table.encoder is None or x is None else replace(table, x=x)
     return {"x": x, "feature_names": checked, "table": kept}
 
 

@@ -10,23 +10,24 @@ from typing import Any
 
 import pyarrow as pa
 
-from graphprox.errors import AssumedInputWarning, GraphError, IgnoredInputWarning, ReadError
+from graphprox.errors import AssumedInputWarning, GraphError, IgnoredInputWarning, ParameterError, ReadError
 from graphprox.graph.graph import Graph
 from graphprox.io.attributes import SEVERAL_GROUPS, NodeFeatures, NodeLabels, check_unique, encode_labels
 from graphprox.io.edge_lists import to_edge_list
 from graphprox.io.feature_tables import read_encoded
-from graphprox.io.joins import build_graph, join_labels
+from graphprox.io.joins import build_graph, collect_columns, join_labels
 from graphprox.io.storage.files import reason
-from graphprox.io.tables.column_choice import ColumnNames
+from graphprox.io.tables.column_choice import KINDS_ARE_FITTED, KINDS_NEED_FEATURES, ColumnNames, TableColumn
 from graphprox.io.tables.edge_columns import choose_edge_columns
 from graphprox.io.tables.node_columns import choose_feature_columns, choose_label_columns
 from graphprox.io.tables.table import table_from_arrow
+from graphprox.preprocessing.columns import check_kinds
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 _EDGES, _FEATURES, _LABELS = "the edges", "the features", "the labels"
 
 
-def from_frames(
+def read_frames(
     edges: Any,
     features: Any,
     labels: Any,
@@ -34,8 +35,8 @@ def from_frames(
     *,
     directed: bool,
     encoder: TableEncoder | None = None,
-) -> Graph:
-    """Build a graph from tables; see `Graph.from_frames`.
+) -> tuple[Graph, tuple[TableColumn, ...]]:
+    """Build a graph from tables, as `Graph.from_frames` does, and say what their columns were taken for.
 
     Parameters
     ----------
@@ -50,8 +51,12 @@ def from_frames(
 
     Returns
     -------
-    Graph
+    graph : Graph
+    columns : tuple of TableColumn
     """
+    check_kinds(names.kinds)
+    if names.kinds and (features is None or encoder is not None):
+        raise ParameterError(KINDS_NEED_FEATURES if features is None else KINDS_ARE_FITTED)
     tables = {name: to_arrow(frame, name) for name, frame in ((_EDGES, edges), (_FEATURES, features), (_LABELS, labels))
               if frame is not None or name == _EDGES}  # fmt: skip
     try:
@@ -71,8 +76,10 @@ def from_frames(
         nodes = None
         if features is not None:
             nodes = _to_features(tables[_FEATURES], names, labels=one_table, label=label, encoder=encoder)
-        graph = build_graph(to_edge_list(chosen), nodes, directed=directed, encoder=encoder)
-        return graph if classes is None else join_labels(graph, classes, _LABELS)
+        listed = to_edge_list(chosen)
+        graph = build_graph(listed, nodes, directed=directed, encoder=encoder)
+        taken = collect_columns(listed, nodes, classes, one_table=one_table)
+        return graph if classes is None else join_labels(graph, classes, _LABELS), taken
     except ReadError as error:
         raise GraphError(str(error)) from None
 
@@ -80,13 +87,14 @@ def from_frames(
 def _to_features(
     table: pa.Table, names: ColumnNames, *, labels: bool, label: str | None, encoder: TableEncoder | None
 ) -> NodeFeatures:
-    choose = partial(choose_feature_columns, names=names, labels=labels, label=label)
+    ignored = () if encoder is None else encoder.ignored
+    choose = partial(choose_feature_columns, names=names, labels=labels, label=label, ignored=ignored)
     found, x = read_encoded(
         lambda values: table_from_arrow(_FEATURES, table, ids=1, values=values, choose=choose, features=True),
         typed=True,
         encoder=encoder,
     )
-    features = NodeFeatures(found.columns[0], x)
+    features = NodeFeatures(found.columns[0], x, found.taken)
     check_unique(features.ids, f"a node must have one row of features; {_FEATURES} have")
     return features
 
@@ -96,7 +104,7 @@ def _to_labels(table: pa.Table, names: ColumnNames) -> NodeLabels:
     found = table_from_arrow(_LABELS, table, ids=1, values=pa.string(), choose=choose)
     ids, labels = found.columns
     check_unique(ids, f"a node must have one label; {_LABELS} have", hint=SEVERAL_GROUPS)
-    return NodeLabels(ids, *encode_labels(labels), None if found.names is None else found.names[-1])
+    return NodeLabels(ids, *encode_labels(labels), None if found.names is None else found.names[-1], found.taken)
 
 
 def to_arrow(frame: Any, name: str) -> pa.Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from graphprox.graph.graph import UNKNOWN_LABEL, Graph
 from graphprox.io.attributes import NodeFeatures, NodeLabels
 from graphprox.io.edge_lists import EdgeList
 from graphprox.io.ids import number_nodes, positions, to_node_ids
-from graphprox.preprocessing.encoded_table import EncodedTable, encode_table
+from graphprox.io.tables.column_choice import TableColumn
+from graphprox.preprocessing.columns import IGNORED
+from graphprox.preprocessing.encoded_table import EncodedTable, encode_columns
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 _MAX_MISSING = 0.5  # share of nodes without a row, above which the ids probably do not match
@@ -199,10 +202,21 @@ def take_rows(x: Any, rows: IntArray, encoder: TableEncoder | None = None) -> An
             values = x.x.toarray() if sp.issparse(x.x) else x.x
             columns = pa.table([pa.array(each) for each in values.T], names=list(x.feature_names))
         if columns is not None:
-            with warnings.catch_warnings(action="ignore", category=IgnoredInputWarning):  # raised when it was read
-                return encode_table(columns.take(pa.array(rows, mask=missing)), encoder)
-        return EncodedTable(_fill_rows(x.x, rows, missing), x.feature_names)
+            return _encode_again(x, columns.take(pa.array(rows, mask=missing)), encoder)
+        return replace(x, x=_fill_rows(x.x, rows, missing), columns=None)
     return _fill_rows(x, rows, missing)
+
+
+def _encode_again(x: EncodedTable, columns: pa.Table, encoder: TableEncoder | None) -> EncodedTable:
+    """Encode the rows of a table again, some of which are missing now."""
+    # What was ignored stays so: beside a missing row, a constant has two values.
+    fitted = None if encoder is not None or x.encoder is None or not x.encoder.columns else x.encoder
+    kinds = {**x.kinds, **dict.fromkeys(() if fitted is None else fitted.ignored, IGNORED)}
+    with warnings.catch_warnings():  # raised when it was read
+        warnings.simplefilter("ignore", IgnoredInputWarning)
+        warnings.simplefilter("ignore", AssumedInputWarning)
+        encoded = encode_columns(columns, encoder, kinds)
+    return encoded if fitted is None else replace(encoded, columns=columns, kinds=x.kinds)
 
 
 def _fill_rows(x: Any, rows: IntArray, missing: NDArray[np.bool_]) -> Any:
@@ -216,6 +230,31 @@ def _fill_rows(x: Any, rows: IntArray, missing: NDArray[np.bool_]) -> Any:
     taken = np.asarray(x)[rows].astype(np.float32)
     taken[missing] = np.asarray(x).mean(axis=0, dtype=np.float64)  # float32 would lose digits in many rows
     return taken
+
+
+def collect_columns(
+    edges: EdgeList | None, features: NodeFeatures | None, labels: NodeLabels | None, *, one_table: bool
+) -> tuple[TableColumn, ...]:
+    """Return what the columns of all tables of a graph were taken for.
+
+    Parameters
+    ----------
+    edges : EdgeList or None
+    features : NodeFeatures or None
+    labels : NodeLabels or None
+    one_table : bool
+        Whether features and labels are columns of one table, of which each is listed once.
+
+    Returns
+    -------
+    tuple of TableColumn
+    """
+    of_labels = () if labels is None else labels.columns
+    of_features = () if features is None else features.columns
+    if one_table:
+        of_labels = tuple(each for each in of_labels if each.role == "label")
+        of_features = tuple(each for each in of_features if each.name not in {label.name for label in of_labels})
+    return (*(() if edges is None else edges.columns), *of_features, *of_labels)
 
 
 # -- labels ---------------------------------------------------------------------------------------------------------

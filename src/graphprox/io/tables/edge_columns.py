@@ -16,13 +16,20 @@ from graphprox._utils.column_names import (
     is_weight,
 )
 from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
-from graphprox.io.tables.column_choice import ColumnNames, Columns, name_columns, warn
+from graphprox.io.tables.column_choice import (
+    ChosenColumns,
+    ColumnNames,
+    Columns,
+    assign_roles,
+    name_columns,
+    warn,
+)
 from graphprox.io.tables.headers import NUMBER_CELL
 
 _MIN_TIME = 10**8  # seconds since 1970, in 1973
 
 
-def choose_edge_columns(columns: Columns, names: ColumnNames) -> list[int]:
+def choose_edge_columns(columns: Columns, names: ColumnNames) -> ChosenColumns:
     """Choose the columns of source, target and, if there is one, weight, and warn about what is ignored.
 
     Parameters
@@ -34,8 +41,7 @@ def choose_edge_columns(columns: Columns, names: ColumnNames) -> list[int]:
 
     Returns
     -------
-    list of int
-        Positions.
+    ChosenColumns
     """
     if columns.size < 2:
         first = columns.rows[0] if columns.rows else columns.names or ()
@@ -43,7 +49,8 @@ def choose_edge_columns(columns: Columns, names: ColumnNames) -> list[int]:
     source, target = _choose_ends(columns, names)
     weight = _choose_weight(columns, names, (source, target))
     _report_edges(columns, names, source, target, weight)
-    return [source, target] if weight is None else [source, target, weight]
+    roles = [(source, "source"), (target, "target"), *([] if weight is None else [(weight, "weight")])]
+    return assign_roles(columns, "edges", roles)
 
 
 def _choose_ends(columns: Columns, names: ColumnNames) -> tuple[int, int]:

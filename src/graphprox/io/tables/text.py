@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from graphprox.errors import ReadError
 from graphprox.io.storage.files import reason
-from graphprox.io.tables.layout import Layout, is_blank_or_comment, is_loose, open_text
+from graphprox.io.tables.encodings import not_text, open_text
+from graphprox.io.tables.layout import Layout, is_blank_or_comment, is_loose
 
 _BLOCK_BYTES = 1 << 20  # pyarrow parses a block per thread; larger ones need more memory and are not faster
 _MANY_COLUMNS = 8  # from which threads are worth their memory
@@ -54,6 +55,8 @@ def parse_text(
     ------
     ConversionError
         If a cell does not have the type of its column. Integers with leading zeros are not int64.
+    EncodingError
+        If the file is not text in the encoding of its layout.
     ReadError
         If the file is not a table.
     """
@@ -62,7 +65,7 @@ def parse_text(
         table = parser.parse_table()
     except pa.ArrowInvalid as error:
         parser.check_row_lengths()
-        raise _convert(path, error) from None
+        raise _convert(path, error, layout.encoding) from None
     if parser.file.padded:
         raise ConversionError
     chunked = table.columns[::-1]
@@ -70,6 +73,8 @@ def parse_text(
     # Free the chunks of each column before combining the next, to limit the peak memory.
     columns = [chunked.pop().combine_chunks() for _ in range(len(chunked))]
     pa.default_memory_pool().release_unused()  # pyarrow would keep several times the file size
+    if any(pa.types.is_binary(column.type) for column in columns):  # of which pyarrow detects the type
+        raise not_text(path, layout.encoding)
     if parser.file.quotes % 2:
         _check_quotes_closed(path, columns)
     return tuple(columns)
@@ -110,7 +115,7 @@ def stream_text(
         if parser.needs_normalizing():
             raise UnevenError from None
         parser.check_row_lengths()
-        raise _convert(path, error) from None
+        raise _convert(path, error, layout.encoding) from None
     if parser.needs_normalizing():
         raise UnevenError
     if parser.file.padded:
@@ -119,9 +124,11 @@ def stream_text(
         _check_quotes_closed(path, [column.combine_chunks() for column in block.columns])
 
 
-def _convert(path: Path, error: pa.ArrowInvalid) -> Exception:
+def _convert(path: Path, error: pa.ArrowInvalid, encoding: str) -> Exception:
     """Return the error of graphprox for one of pyarrow."""
-    if "conversion error" in str(error) and "invalid UTF8" not in str(error):
+    if "invalid UTF8" in str(error):
+        return not_text(path, encoding)
+    if "conversion error" in str(error):
         return ConversionError()
     return ReadError(f"{path} cannot be read as a table: {reason(error)}")
 
@@ -161,12 +168,12 @@ class _Parser:
 
     def parse(self, *, use_threads: bool) -> pa.Table:
         """Parse all rows."""
-        with open_text(self.path) as file:
+        with open_text(self.path, encoding=self.layout.encoding) as file:
             return pa.csv.read_csv(self._inspect(file), **self._options(use_threads=use_threads))
 
     def stream(self) -> Iterator[pa.RecordBatch]:
         """Parse a block of rows at a time."""
-        with open_text(self.path) as file:
+        with open_text(self.path, encoding=self.layout.encoding) as file:
             yield from pa.csv.open_csv(self._inspect(file), **self._options(use_threads=False))
 
     def _inspect(self, file: IO[bytes]) -> _InspectedFile:
@@ -198,7 +205,10 @@ class _Parser:
             ),
             # Only an empty cell is missing: NA may be an id.
             "convert_options": pa.csv.ConvertOptions(
-                column_types=self.types, null_values=[""], include_columns=self.taken
+                column_types=self.types,
+                null_values=[""],
+                include_columns=self.taken,
+                decimal_point=layout.decimal,
             ),
         }
 
@@ -246,7 +256,7 @@ def line_number(path: Path, layout: Layout, nth: int, is_row: Callable[[str], bo
     int
         Line number, from 1.
     """
-    with open_text(path) as file:
+    with open_text(path, encoding=layout.encoding) as file:
         lines = enumerate((line.decode(errors="replace").rstrip("\r\n") for line in file), start=1)
         rows = (number for number, line in lines if number > layout.lines_before_data and is_row(line))
         return next(itertools.islice(rows, nth - 1, None), layout.lines_before_data + nth)
@@ -330,7 +340,7 @@ def _has_padded_number(seen: NDArray[np.uint8], *, signed: bool) -> bool:
     """Check whether a cell begins with a zero followed by a digit, as 007 does and 0.7 does not."""
     before, zero, after = seen[:-2], seen[1:-1], seen[2:]
     # The first digit of a cell follows whitespace, a quote, a sign or a delimiter.
-    begins = ((before < ord("0")) & (before != ord("."))) | (before == ord(";"))
+    begins = ((before < ord("0")) & (before != ord("."))) | (before == ord(";")) | (before == ord("|"))
     if not signed:  # as an exponent may be
         begins &= (before != ord("-")) & (before != ord("+"))
     return bool(((zero == ord("0")) & (after - ord("0") < 10) & begins).any())
