@@ -1,8 +1,9 @@
 """Forecasts of time and memory against what was measured, and the fit of their coefficients.
 
-``python -m benchmarks.forecasting fit`` measures the graphs of ``FIT`` on one thread, in CPU time, so that other
-programs do not count, and writes src/graphprox/forecast/coefficients.toml. ``python -m benchmarks forecasting``
-compares forecasts with runs of ``graphprox embed`` on the graphs of ``COMPARED``, in the same way.
+``python -m benchmarks.forecasting fit`` measures the graphs of ``FIT``, on one thread and on as many as there are
+cores, and writes src/graphprox/forecast/coefficients.toml. Each measurement is written to ``MEASURED`` as it is made,
+and not repeated until that file is removed. ``python -m benchmarks forecasting`` compares forecasts with runs of
+``graphprox embed`` on the graphs of ``COMPARED``. No other program may use the cores meanwhile.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ import numpy as np
 from scipy.optimize import lsq_linear
 
 COEFFICIENTS = Path(__file__).parents[1] / "src" / "graphprox" / "forecast" / "coefficients.toml"
-ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+MEASURED = Path(tempfile.gettempdir()) / "graphprox-forecasting.jsonl"
+VARIABLES = tuple(f"{name}_NUM_THREADS" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA"))
 FEW_EPOCHS = {"epochs": 8}
 FIT: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "auto": [
@@ -42,6 +44,7 @@ FIT: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("synthetic:nodes=5000", FEW_EPOCHS),
         ("synthetic:nodes=5000", {"epochs": 40, "n_components": 128}),
         ("synthetic:nodes=20000", FEW_EPOCHS),
+        ("synthetic:nodes=20000", {"epochs": 40, "n_components": 64}),
         ("synthetic:nodes=20000,features=200", {**FEW_EPOCHS, "n_components": 128}),
         ("synthetic:nodes=60000", {"epochs": 3}),
         ("synthetic:nodes=120000", {"epochs": 2, "n_components": 128}),
@@ -56,6 +59,7 @@ MIN_FACTOR = 0.25  # of any part of the work
 # Only the largest graphs are searched approximately, of which the benchmark of views has more: 10^5 to 10^6 rows of 100
 # and 200 columns took 95 to 158. An entry of a sparse matrix takes an index and a weight, in two copies.
 MIN_FACTORS = {"search_descent": 80.0, "entries": 4.0}
+THREADS = sorted({1, os.cpu_count() or 1})
 COMPARED = {
     "auto": ["Cora", "PubMed", "CoauthorCS", "synthetic:nodes=50000"],
     "ft-gcl": ["Cora", "PubMed", "CoauthorCS", "synthetic:nodes=50000"],
@@ -73,20 +77,21 @@ HEADER = """\
 def run() -> Iterator[dict[str, object]]:
     for method, graphs in COMPARED.items():
         for graph in graphs:
-            yield compare_with_run(method, graph)
+            for threads in THREADS:
+                yield compare_with_run(method, graph, threads)
 
 
-def compare_with_run(method: str, graph: str) -> dict[str, object]:
+def compare_with_run(method: str, graph: str, threads: int) -> dict[str, object]:
     """Compare the forecast of a fresh process with another one that does the work."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = ["embed", graph, "--method", method, "--out", f"{folder}/emb.npy", "--no-cache", "--json"]
-        before, out, _ = _run_program([*arguments, "--dry-run"])
+        before, out, _ = _run_program([*arguments, "--dry-run"], threads)
         forecast = json.loads(out)
-        after, _, peak = _run_program(arguments)
+        after, _, peak = _run_program(arguments, threads)
     seconds, memory = after - before, peak / 2**20
     ratios = forecast["seconds"] / seconds, forecast["peak_memory_mb"] / memory
     return {
-        "what": f"{method}, {graph}",
+        "what": f"{method}, {graph}, {_count(threads)}",
         "seconds": f"{seconds:.1f}",
         "reference": f"forecast: {forecast['seconds']:.1f} s",
         "ratio": f"{ratios[0]:.2f} x the time, {ratios[1]:.2f} x the memory",
@@ -94,17 +99,26 @@ def compare_with_run(method: str, graph: str) -> dict[str, object]:
     }
 
 
-def _run_program(arguments: list[str]) -> tuple[float, str, int]:
-    """Return CPU seconds, output and peak memory in bytes of the program in a new process with one thread."""
+def _run_program(arguments: list[str], threads: int) -> tuple[float, str, int]:
+    """Return seconds, output and peak memory in bytes of the program in a new process."""
     command = [sys.executable, "-m", "graphprox", "--quiet", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **ONE_THREAD}) as process:
+    start = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_limit_threads(threads)) as process:
         out = process.stdout.read() if process.stdout else ""
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         sys.exit(f"graphprox {' '.join(arguments)} must succeed; it exited with code {process.returncode}")
-    seconds = usage.ru_utime + usage.ru_stime
-    return seconds, out, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return time.perf_counter() - start, out, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _limit_threads(threads: int) -> dict[str, str]:
+    """Return the environment of a process that uses a number of threads, as the program uses them."""
+    return {**os.environ, **dict.fromkeys(VARIABLES, str(threads)), "OPENBLAS_THREAD_TIMEOUT": "10"}
+
+
+def _count(threads: int) -> str:
+    return f"{threads} thread{'s' * (threads > 1)}"
 
 
 # -- the fit --------------------------------------------------------------------------------------------------------
@@ -124,9 +138,9 @@ def measure_in_process(method: str, graph: str, settings: str) -> None:
     costs = estimator.costs(dataset.graph)
     base = current_memory()
     reset_peak_memory()
-    start = time.process_time()
+    start = time.perf_counter()
     estimator.fit(dataset.graph)
-    seconds = time.process_time() - start
+    seconds = time.perf_counter() - start
     work = {name: speeds.seconds(each) for name, each in costs.work.items()}
     print(
         json.dumps(
@@ -136,14 +150,21 @@ def measure_in_process(method: str, graph: str, settings: str) -> None:
 
 
 def measure_all(method: str) -> list[dict[str, Any]]:
-    """Measure every graph of the fit in a process of its own, one after the other."""
-    measured = []
+    """Measure every graph of the fit in processes of its own, one after the other, unless that has been done before."""
+    done = [json.loads(line) for line in MEASURED.read_text().splitlines()] if MEASURED.exists() else []
+    measured = {each["name"]: each for each in done}
     for graph, settings in FIT[method]:
-        command = [sys.executable, "-m", "benchmarks.forecasting", "measure", method, graph, json.dumps(settings)]
-        done = subprocess.run(command, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True, check=True)
-        measured.append({"graph": f"{graph} {settings}", **json.loads(done.stdout.splitlines()[-1])})
-        print(f"{method}, {measured[-1]['graph']}: {measured[-1]['seconds']:.1f} s", file=sys.stderr, flush=True)
-    return measured
+        for threads in THREADS:
+            name = f"{method}, {graph} {settings}, {_count(threads)}"
+            if name in measured:
+                continue
+            command = [sys.executable, "-m", "benchmarks.forecasting", "measure", method, graph, json.dumps(settings)]
+            run = subprocess.run(command, env=_limit_threads(threads), capture_output=True, text=True, check=True)
+            measured[name] = {"name": name, **json.loads(run.stdout.splitlines()[-1])}
+            with MEASURED.open("a") as file:
+                file.write(json.dumps(measured[name]) + "\n")
+            print(f"{name}: {measured[name]['seconds']:.1f} s", file=sys.stderr, flush=True)
+    return [each for name, each in measured.items() if name.startswith(f"{method}, ")]
 
 
 def fit_coefficients(rows: list[dict[str, float]], totals: list[float]) -> dict[str, float]:
@@ -171,7 +192,7 @@ def fit() -> None:
             found = fit_coefficients(rows, totals)
             for each, row, value in zip(measured, rows, totals, strict=True):
                 forecast = found["start"] + sum(found[name] * amount for name, amount in row.items())
-                print(f"{method}, {each['graph']}: {title} {value:.4g}, ratio {forecast / value:.2f}")
+                print(f"{each['name']}: {title} {value:.4g}, ratio {forecast / value:.2f}")
             text += f"\n[{method}.{title}]\n" + "".join(f"{name} = {value:.4g}\n" for name, value in found.items())
     COEFFICIENTS.write_text(text)
 

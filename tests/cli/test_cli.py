@@ -400,6 +400,18 @@ def test_program_starts_without_torch():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.parametrize("given", [None, "26"])
+def test_threads_of_openblas_do_not_wait_for_long_unless_the_user_says_so(given):
+    code = (
+        "import os, sys, graphprox.cli; assert 'numpy' not in sys.modules; sys.argv[1:] = ['--version'];"
+        f"import atexit; atexit.register(lambda: os._exit(os.environ['OPENBLAS_THREAD_TIMEOUT'] != '{given or 10}'));"
+        "graphprox.cli.main()"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_THREAD_TIMEOUT"}
+    environment |= {"OPENBLAS_THREAD_TIMEOUT": given} if given else {}
+    assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
+
+
 def test_names_of_methods_are_completed_without_torch():
     code = (
         "import sys; from graphprox.cli.options import complete_method; names = complete_method('');"

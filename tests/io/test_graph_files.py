@@ -256,6 +256,13 @@ def test_invalid_pyg_data_is_rejected(tmp_path, contents, words):
         read_graph(save_torch(tmp_path / "g.pt", contents))
 
 
+def test_pyg_data_without_its_storage_is_rejected(tmp_path):
+    path = save_torch(tmp_path / "g.pt", data())
+    path.write_bytes(path.read_bytes().replace(b"_store", b"_stork"))
+    with pytest.raises(ReadError, match="must contain a PyG Data of valid tensors"):
+        read_graph(path)
+
+
 def test_keys_that_are_not_strings_are_ignored(tmp_path, read_edge_set):
     assert read_edge_set(read_graph(save_torch(tmp_path / "g.pt", data().to_dict() | {1: torch.ones(2)}))) == PATH
 

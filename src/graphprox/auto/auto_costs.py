@@ -65,9 +65,9 @@ def _count_channels(size: Size, weights: dict[str, float]) -> dict[str, int]:
 def _svd_work(size: Size, columns: int, nonzero: int, directions: int) -> dict[str, Work]:
     """Return the work of singular vectors: products with a sparse or dense matrix, and orthogonal columns."""
     width = directions + OVERSAMPLING
-    orthogonal = Work("products", 2.0 * ITERATIONS * (size.nodes + columns) * width**2)
+    orthogonal = Work("factorizations", 2.0 * ITERATIONS * (size.nodes + columns) * width**2)
     if nonzero >= size.nodes * columns:
-        return {"svd": add_work({"": orthogonal}, {"": Work("products", 2.0 * ITERATIONS * nonzero * width)})[""]}
+        return {"svd": orthogonal, "svd_dense": Work("products", 2.0 * ITERATIONS * nonzero * width)}
     return {"svd": orthogonal, "svd_sparse": Work("passes", FLOAT * ITERATIONS * nonzero * width)}
 
 
@@ -86,7 +86,7 @@ def _criterion_work(graph: Graph, size: Size) -> dict[str, Work]:
         search_work("search", size.nodes, width),
         _diffusion_work(size.nodes * SIMILAR_ENTRIES, width, VIEW_HOPS),
         _diffusion_work(size.entries, width, HOPS),
-        {"ridge": Work("products", RIDGE_WORK * len(CANDIDATES) * min(1.0, size.nodes / 20_000))},
+        {"ridge": Work("factorizations", RIDGE_WORK * len(CANDIDATES) * min(1.0, size.nodes / 20_000))},
         {"rows": Work("passes", FLOAT * size.nodes * width * 10.0)},
     )
     return add_work(*[half] * halves)
@@ -96,7 +96,7 @@ def _combination_work(size: Size, channels: dict[str, int], n_components: int) -
     total = sum(channels.values())
     return add_work(
         {"combination": Work("products", 2.0 * size.nodes * total * (total + n_components))},
-        {"eigenvectors": Work("products", 10.0 * total**3)},
+        {"eigenvectors": Work("factorizations", 10.0 * total**3)},
         {"rows": Work("passes", FLOAT * size.nodes * total)},
         search_work("search", size.nodes, n_components),
         _diffusion_work(size.nodes * SIMILAR_ENTRIES, n_components, 5),

@@ -61,7 +61,7 @@ def make_forecast(costs: Costs, *, speeds: Speeds | None = None, base: int | Non
     seconds, memory = coefficients["seconds"], coefficients["memory"]
     # No graph of the fit has every kind of work: what is not known counts as it is.
     total = seconds[START] + sum(seconds.get(name, 1.0) * speeds.seconds(work) for name, work in costs.work.items())
-    needed = memory[START] + sum(memory[name] * amount for name, amount in costs.memory.items())
+    needed = memory[START] + sum(memory.get(name, 1.0) * amount for name, amount in costs.memory.items())
     needed += current_memory() if base is None else base
     return Forecast(total, max(int(needed), 0 if base is not None else peak_memory() or 0))
 

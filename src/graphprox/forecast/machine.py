@@ -32,6 +32,8 @@ class Speeds:
     ----------
     products : float
         Floating-point operations of a matrix product per second.
+    factorizations : float
+        The same on one thread.
     reads : float
         Bytes of rows that torch gathers and adds per second.
     passes : float
@@ -41,6 +43,7 @@ class Speeds:
     """
 
     products: float
+    factorizations: float
     reads: float
     passes: float
     loops: float
@@ -58,7 +61,8 @@ class Speeds:
 
         Examples
         --------
-        >>> Speeds(products=1e9, reads=1e9, passes=1e9, loops=2e9).seconds(Work("loops", 1e9))
+        >>> speeds = Speeds(products=2e9, factorizations=1e9, reads=1e9, passes=1e9, loops=2e9)
+        >>> speeds.seconds(Work("loops", 1e9))
         0.5
         """
         kind: Kind = work.kind
@@ -66,7 +70,7 @@ class Speeds:
 
 
 # A machine with two cores, where those of this one need not be known.
-NOMINAL = Speeds(products=1e11, reads=5e10, passes=1e10, loops=2e10)
+NOMINAL = Speeds(products=1e11, factorizations=5e10, reads=5e10, passes=1e10, loops=2e10)
 
 
 @cache
@@ -96,6 +100,7 @@ def measure_speeds() -> Speeds:
         torch.set_num_threads(threads)
     return Speeds(
         products=one.products * _speedup(threads),
+        factorizations=one.factorizations,
         reads=one.reads * _speedup(threads),
         passes=one.passes,
         loops=one.loops * _speedup(get_num_threads()),
@@ -116,8 +121,10 @@ def _measure_one_thread() -> Speeds:
     starts = torch.arange(0, NUM_READS, 4)
     long = np.ones(PASS_SIZE, np.float32)
     passes = long.nbytes / _time_best(lambda: long * long, PASS_REPETITIONS)
+    products = 2 * PRODUCT_SIZE**3 / _time_best(lambda: square @ square)
     return Speeds(
-        products=2 * PRODUCT_SIZE**3 / _time_best(lambda: square @ square),
+        products=products,
+        factorizations=products,
         reads=4 * NUM_READS * READ_CHANNELS / _time_best(lambda: torch.embedding_bag(table, places, starts)),
         passes=passes,
         loops=passes,

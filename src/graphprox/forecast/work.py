@@ -13,9 +13,10 @@ from graphprox.graph.graph import Graph
 from graphprox.views.search.engines import MAX_EXACT_COST
 from graphprox.views.search.exact import BLOCK_BYTES, SCORE_COST
 
-# What limits a kind of work: operations of a matrix product, bytes read at random by torch, bytes that one thread of
-# numpy or scipy reads, or that compiled loops on all threads do.
-Kind = Literal["products", "reads", "passes", "loops"]
+# What limits a kind of work: operations of a matrix product; those of a factorization (LU, QR, eigenvectors), which
+# gains nothing from more threads; bytes read at random by torch and compiled loops; bytes that one thread of numpy or
+# scipy reads, or that compiled loops on all threads do.
+Kind = Literal["products", "factorizations", "reads", "passes", "loops"]
 
 FLOAT = 4  # bytes
 
@@ -26,10 +27,10 @@ class Work:
 
     Parameters
     ----------
-    kind : {"products", "reads", "passes", "loops"}
+    kind : {"products", "factorizations", "reads", "passes", "loops"}
         What its speed depends on, see `Speeds`.
     amount : float
-        Floating-point operations of products, bytes of any other kind.
+        Floating-point operations of products and factorizations, bytes of any other kind.
     """
 
     kind: Kind

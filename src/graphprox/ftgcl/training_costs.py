@@ -107,6 +107,15 @@ def _entries(size: Size, recipe: Recipe, base: str) -> float:
     return size.nodes * (1 + (low + high) / 2 * (1.6 if recipe.views.undirected else 1.0))
 
 
+def _prepared_entries(size: Size, recipe: Recipe, view: str) -> float:
+    """Return how many edges of a view are kept: those of each k that some epoch has drawn."""
+    low, high = recipe.views.k_range(view)
+    choices = high - low + 1
+    share = sum(view in (split_source(a)[0], split_source(b)[0]) for a, b in recipe.pairs) / len(recipe.pairs)
+    draws = recipe.epochs * (1.0 if recipe.schedule == "sum" else share)
+    return float(_entries(size, recipe, view) * choices * (1 - (1 - 1 / choices) ** draws))
+
+
 def _memory(size: Size, recipe: Recipe) -> dict[str, float]:
     out, hidden, layers = _channels(recipe)
     return {
@@ -115,5 +124,6 @@ def _memory(size: Size, recipe: Recipe) -> dict[str, float]:
         "features": float(FLOAT * size.nonzero),
         "weights": float(FLOAT * (size.columns * (hidden if layers > 1 else out) + 3 * out * out)),
         "rankings": float(FLOAT * size.nodes * 200 * (TOPOLOGY in recipe.required_views)),
+        "views": FLOAT * sum(_prepared_entries(size, recipe, view) for view in recipe.required_views),
         "scores": search_memory(size.nodes),
     }

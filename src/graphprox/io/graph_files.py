@@ -198,10 +198,10 @@ def read_torch(path: Path, *, directed: bool | None) -> Graph:
         raise ReadError(f"{path} must be a valid torch.save file, as its name indicates: {message}") from None
     if isinstance(loaded, dict) and "edge_index" in loaded:
         loaded = Data.from_dict({name: value for name, value in loaded.items() if isinstance(name, str)})
-    _check_tensors(path, loaded)
     if not isinstance(loaded, Data | HeteroData):
         raise ReadError(f"{path} must contain a PyG Data; it contains {type(loaded).__name__}")
     try:
+        _check_tensors(path, loaded)
         return from_pyg(loaded, directed=directed)
     except (GraphproxError, Warning):
         raise
@@ -213,7 +213,7 @@ def _check_tensors(path: Path, loaded: Any) -> None:
     """Check that tensors are not larger than what the file contains, as a tensor can repeat a value."""
     from torch import Tensor
 
-    values = loaded.to_dict() if hasattr(loaded, "to_dict") else {}
+    values = loaded.to_dict()
     tensors = [each for each in values.values() if isinstance(each, Tensor) and not each.is_sparse]
     check_expansion(
         path, compressed=path.stat().st_size, expanded=sum(each.numel() * each.element_size() for each in tensors)
