@@ -47,6 +47,7 @@ _PHRASES = {
 }
 # What sets the kind of a column, whatever its name.
 _KIND = re.compile(r"(set )?kinds=\{(?P<name>'[^']*'|\"[^\"]*\"): '(?P<kind>\w+)'\}")
+_SEPARATOR = re.compile(r"set separator='(.)'")
 # What other programs call `--kind`.
 _KINDS = {
     **dict.fromkeys(("--drop", "--exclude", "--ignore", "--skip"), "ignored"),
@@ -73,6 +74,7 @@ def to_command_line(sentence: str, arguments: list[str]) -> str:
     for phrase, replacement in _PHRASES.items():
         sentence = sentence.replace(phrase, replacement)
     sentence = _KIND.sub(_to_kind_option, sentence)
+    sentence = _SEPARATOR.sub(r'set --separator "\1"', sentence)
     names, must, rest = sentence.partition(" must ")
     options = [_OPTIONS.get(name, f"--{name.replace('_', '-')}") for name in names.split(" + ")]
     given = {argument.partition("=")[0] for argument in arguments}
