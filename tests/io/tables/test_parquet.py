@@ -129,7 +129,7 @@ def test_features_of_any_numeric_type_are_accepted(tmp_path, edges):
         ({"a": [1, 2]}, "at least 2 columns of ids; it has 1"),
         ({"a": [1, 2], "b": [2, 3], "weight": ["x", "y"]}, "weights must be numbers.*'x'"),
         ({"a": [1, 2], "b": [2, 3], "weight": [[1], [2]]}, "weights must be numbers.*list"),
-        ({"a": [1, 2], "b": [2, 3], "weight": [1, None]}, "row 2 of .* has none"),
+        ({"a": [1, 2], "b": [2, 3], "weight": [1, None]}, "row 2 of .* is empty"),
         ({"a": pa.array([], pa.int64()), "b": pa.array([], pa.int64())}, "lists none"),
     ],
 )
