@@ -205,7 +205,7 @@ def test_a_late_string_id_makes_all_ids_strings(write, late):
 def test_a_ragged_row_after_a_late_string_id_is_reported(write):
     rows = [f"{i},{i + 1}" for i in range(300_000)]
     rows[100_000], rows[250_000] = "x,1", "5,6,7"  # in different blocks
-    with pytest.raises(ReadError, match="row 250001 has 3: '5,6,7'"):
+    with pytest.raises(ReadError, match="line 250001 has 3: '5,6,7'"):
         read_graph(write("e.csv", "\n".join(rows)))
 
 

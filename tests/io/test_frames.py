@@ -161,7 +161,7 @@ def test_what_is_assumed_is_stated_as_for_files():
             GraphError,
             "one type each; got Conversion failed for column source with type object: Expected bytes, got a 'int'",
         ),
-        ((EDGES.assign(weight=["x", "y", "z"]),), {}, GraphError, "weights must be numbers; column 3 .* 'x'"),
+        ((EDGES.assign(weight=["x", "y", "z"]),), {}, GraphError, "weights must be numbers; column 'weight' .* 'x'"),
     ],
 )
 def test_invalid_tables_are_rejected(frames, options, error, words):

@@ -399,7 +399,7 @@ def test_attributes_of_graphml_may_be_named(tmp_path):
         ({"target": 5}, "target must be a column of .*, by name or by number from 1 to 4; got 5"),
         ({"target": 0}, "from 1 to 4; got 0"),
         ({"weight": "source"}, "weight must be another column .* than source and target; got 'source'"),
-        ({"weight": "kind"}, "weights must be numbers; column 3 in row 2 of .* contains 'k'"),
+        ({"weight": "kind"}, "weights must be numbers; column 'kind' in line 2 of .* contains 'k'"),
         ({"id": "x"}, "id can only be given with features or labels"),
         ({"ids": False}, "ids can only be given with features or labels"),
         ({"label": "x"}, "label can only be given with a table of labels"),

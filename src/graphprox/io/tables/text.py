@@ -168,7 +168,7 @@ class _Parser:
             number = line_number(self.path, self.layout, row.number - self.layout.lines_before_data, self._is_row)
             raise ReadError(
                 f"every row of {self.path} must have {row.expected_columns} cells, as the first has; "
-                f"row {number} has {row.actual_columns}: {row.text[:60]!r}"
+                f"line {number} has {row.actual_columns}: {row.text[:60]!r}"
             )
 
     def _is_row(self, line: str) -> bool:
