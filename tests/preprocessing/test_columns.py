@@ -14,7 +14,7 @@ import pytest
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
-from graphprox.errors import GraphError, ParameterError
+from graphprox.errors import AssumedInputWarning, GraphError, ParameterError
 from graphprox.preprocessing.columns import (
     CONSTANT,
     EMPTY,
@@ -316,3 +316,24 @@ def test_every_kind_of_a_column_can_be_given():
 def test_unknown_kinds_and_columns_are_rejected_with_a_suggestion(kinds, words):
     with pytest.raises(ParameterError, match=words):
         check_kinds(kinds, ["zip", "age"])
+
+
+def test_dates_whose_days_can_be_months_are_reported_with_the_order_that_is_assumed():
+    given = pa.array(["01/02/2024", "03/03/2024", None, "11/12/2024 10:30"])
+    words = "'joined' are read as month/day/year .* '01/02/2024' is read as 2024-01-02: write them as in 2024-02-01"
+    with pytest.warns(AssumedInputWarning, match=words):
+        assert fit_column("joined", given).format == "month/day/year"
+
+
+@pytest.mark.parametrize("texts", [["01/31/2024", "02/01/2024"], ["31/01/2024", "02/01/2024"], ["01/01/24", "x", "y"],
+                                   ["01/01/2024", "02/02/2023"], ["2024-01-02", "2024-02-01"]])  # fmt: skip
+def test_other_dates_are_read_without_a_warning(texts):
+    fit_column("joined", pa.array(texts))
+
+
+@pytest.mark.parametrize(
+    "texts", [["2024-01-01", "31.12.2024", "1/31/2024", "2024/02/03"], ["2024-01-01", "31.12.2024"] * 2]
+)
+def test_dates_in_several_formats_are_reported(texts):
+    with pytest.warns(AssumedInputWarning, match="'joined' contains dates in several formats .* as in 2024-02-01"):
+        assert not isinstance(fit_column("joined", pa.array(texts)), DateColumn)
