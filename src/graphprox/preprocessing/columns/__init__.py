@@ -120,7 +120,8 @@ def fit_column(name: str, given: pa.Array | pa.ChunkedArray, kind: str | None = 
         column = clean_text(column)
     elif (pa.types.is_duration(stored) or pa.types.is_time(stored)) and kind != CATEGORY:
         raise GraphError(
-            f"column {name!r} must contain numbers, categories or dates; it contains {stored}: use seconds"
+            f"column {name!r} must contain numbers, categories or dates; it contains {stored}: write it in "
+            f"seconds, as by dt.total_seconds() of pandas, or set kinds={{{name!r}: 'ignored'}} to leave it out"
         )
     if column.is_null(nan_is_null=True).true_count == len(column):
         return EMPTY
