@@ -27,6 +27,13 @@ from graphprox.preprocessing.table_encoder import TableEncoder
 _MAX_MISSING = 0.5  # share of nodes without a row, above which the ids probably do not match
 _MAX_MARKED = 50  # columns up to which a missing number has a mark
 
+# What ids of two tables may differ by, what finds it, and what to do.
+_SPELLINGS = (
+    ("spaces around them", r"^\s*(.*?)\s*$", "remove the spaces"),
+    ("leading zeros", r"^0+(\d+)$", "write them with the same number of zeros"),
+    ("spaces and leading zeros", r"^\s*0*(\d+)\s*$", "write them in the same way"),
+)
+
 Name = str | Path
 
 
@@ -107,13 +114,28 @@ def _report_missing(missing: pa.Array, num_nodes: int, known: pa.Array, names: t
         raise ReadError(
             f"nodes must have a row of features under the same id; {len(missing)} of the {num_nodes} nodes of {graph} "
             f"have none in {table}, such as {_examples(missing)}, and its ids are such as {_examples(known)}: "
-            "set id to take another column"
+            f"{_find_spelling(missing, known) or 'set id to take another column'}"
         )
     count = "1 node has" if len(missing) == 1 else f"{len(missing)} of {num_nodes} nodes have"
+    spelling = _find_spelling(missing, known)
     _warn(
-        f"{count} no row in {table}, such as {_examples(missing, 1)}; their features are missing values",
+        f"{count} no row in {table}, such as {_examples(missing, 1)}; their features are missing values"
+        f"{spelling and f': {spelling}'}",
         AssumedInputWarning,
     )
+
+
+def _find_spelling(missing: pa.Array, known: pa.Array) -> str:
+    """Say that ids differ by spaces or leading zeros alone, if some do; an empty string otherwise."""
+    wanted, there = missing.cast(pa.string()), known.cast(pa.string())
+    for what, pattern, remedy in _SPELLINGS:
+        plain = pc.replace_substring_regex(wanted, pattern, r"\1")
+        at = pc.index_in(plain, value_set=pc.replace_substring_regex(there, pattern, r"\1"))
+        found = pc.index(pc.is_valid(at), True).as_py()
+        if found >= 0:
+            pair = f"{wanted[found].as_py()!r} and {there[at[found].as_py()].as_py()!r}"
+            return f"some ids differ by {what} alone, as {pair}: {remedy}"
+    return ""
 
 
 def _examples(ids: pa.Array, count: int = 3) -> str:
