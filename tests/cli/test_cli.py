@@ -19,7 +19,8 @@ import pytest
 
 import graphprox
 from graphprox.cli.app import app
-from graphprox.cli.info import sparkline
+from graphprox.cli.info import describe_column, sparkline
+from graphprox.datasets import ColumnDescription
 
 PROGRAM = Path(sys.executable).with_name("graphprox")
 
@@ -529,3 +530,70 @@ def test_transform_has_no_option_kind(run, users):
         err
         == "error: graphprox transform has no option --kind, as the model knows the kinds of columns: leave it out\n"
     )
+
+
+# -- columns of info ------------------------------------------------------------------------------------------------
+
+
+def test_info_says_what_columns_are_taken_for(run, users):
+    labels = ["--labels", "users.csv", "--label", "zip code"]
+    code, out, err = run("info", *users, *labels, "--kind", "about me=ignored")
+    assert (code, err) == (0, "")
+    shown = [line.strip().split(maxsplit=2) for line in out.partition("taken for")[2].splitlines()[1:]]
+    assert shown[:4] == [
+        ["source", "edges", "source"],
+        ["target", "edges", "target"],
+        ["user_id", "features", "id"],
+        ["age", "features", "number"],
+    ]
+    assert [" ".join(" ".join(words).split()) for words in shown[4:]] == [
+        "about me features ignored, as given",
+        "zip code labels label of 3 classes",
+    ]
+    _, out, _ = run("info", *users, *labels, "--kind", "about me=ignored", "--json")
+    columns = {each["column"]: each for each in json.loads(out)["columns"]}
+    assert columns["age"] == {
+        "table": "features",
+        "column": "age",
+        "role": "feature",
+        "kind": "number",
+        "features": 1,
+        "missing": 0,
+        "values": None,
+        "rare": None,
+        "reason": "",
+    }
+    assert columns["zip code"]["values"] == 3
+
+
+def test_info_of_many_columns_lists_some_and_counts_the_others(run, tmp_path):
+    names = ["id", *(f"f{i}" for i in range(59)), "x" * 90]
+    rows = [names, *([str(node), *(str(node * i % 7) for i in range(60))] for node in range(3))]
+    (tmp_path / "x.csv").write_text("".join(",".join(row) + "\n" for row in rows))
+    (tmp_path / "e.csv").write_text("source,target\n0,1\n1,2\n")
+    command = ["info", tmp_path / "e.csv", "--features", tmp_path / "x.csv"]
+    _, out, _ = run(*command)
+    assert "and 23 more" in out
+    assert "23 numbers; --json lists all" in out
+    assert max(map(len, out.splitlines())) <= 100
+    assert len(json.loads(run(*command, "--json")[1])["columns"]) == 63
+
+
+@pytest.mark.parametrize(
+    ("description", "words"),
+    [
+        ({"kind": "number", "features": 1, "missing": 0}, "number"),
+        ({"kind": "number", "features": 2, "missing": 1234}, "number, 1,234 missing"),
+        ({"kind": "number", "features": 128, "missing": 0}, "128 numbers"),
+        ({"kind": "category", "features": 50, "missing": 0, "values": 812, "rare": 763},
+         "category of 812 values, 763 rare ones together"),
+        ({"kind": "category", "features": 2, "missing": 1, "values": 1, "rare": 0}, "category of 1 value, 1 missing"),
+        ({"kind": "boolean", "features": 2, "missing": 5}, "yes or no, 5 missing"),
+        ({"kind": "date", "features": 5, "missing": 0}, "date"),
+        ({"role": "ignored", "reason": "no values"}, "ignored, no values"),
+        ({"role": "label", "values": 1, "missing": 2}, "label of 1 class, 2 missing"),
+        ({"role": "weight"}, "weight"),
+    ],
+)  # fmt: skip
+def test_a_column_is_described_in_words(description, words):
+    assert describe_column(ColumnDescription("features", "c", **{"role": "feature", **description})) == words

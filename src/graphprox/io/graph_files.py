@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from graphprox._utils.column_names import LABEL_NAMES
 from graphprox._utils.suggestions import did_you_mean
 from graphprox.errors import GraphproxError, ParameterError, ReadError
 from graphprox.graph.conversion import from_networkx, from_pyg, from_scipy
@@ -17,6 +18,7 @@ from graphprox.io.attributes import encode_labels, to_strings
 from graphprox.io.limits import check_expansion, check_nodes
 from graphprox.io.npy import NpzArrays, open_npz, read_sparse
 from graphprox.io.storage.files import check_readable, reason
+from graphprox.io.tables.column_choice import TableColumn
 from graphprox.io.tables.layout import open_text
 
 # -- npz ------------------------------------------------------------------------------------------------------------
@@ -101,7 +103,7 @@ def _read_features(arrays: NpzArrays) -> Any:
 
 def read_graphml(
     path: Path, *, label: str | None = None, weight: str | None = None, kinds: Mapping[str, str] | None = None
-) -> Graph:
+) -> tuple[Graph, tuple[TableColumn, ...]]:
     """Read a graph from a GraphML file.
 
     Parameters
@@ -117,7 +119,9 @@ def read_graphml(
 
     Returns
     -------
-    Graph
+    graph : Graph
+    columns : tuple of TableColumn
+        What the attributes were taken for.
     """
     import networkx as nx
 
@@ -139,12 +143,17 @@ def read_graphml(
     if label is not None and label not in attribute_names:
         hint = did_you_mean(label, sorted(attribute_names))
         raise ParameterError(f"label must name an attribute of the nodes of {path}; got {label!r}: {hint}")
-    if weight is not None:
-        edge_names = {name for _, _, attributes in parsed.edges.data() for name in attributes}
-        if weight not in edge_names:
-            hint = did_you_mean(weight, sorted(edge_names))
-            raise ParameterError(f"weight must name an attribute of the edges of {path}; got {weight!r}: {hint}")
-    return from_networkx(parsed, label=label, weight=weight or "weight", kinds=kinds)
+    edge_names = {name for _, _, attributes in parsed.edges.data() for name in attributes}
+    if weight is not None and weight not in edge_names:
+        hint = did_you_mean(weight, sorted(edge_names))
+        raise ParameterError(f"weight must name an attribute of the edges of {path}; got {weight!r}: {hint}")
+    label = label or next((name for name in LABEL_NAMES if name in attribute_names), None)
+    weight = weight or "weight"
+    columns = (
+        *(TableColumn("edges", name, "weight" if name == weight else "ignored") for name in sorted(edge_names)),
+        *(TableColumn("nodes", name, "label" if name == label else "feature") for name in sorted(attribute_names)),
+    )
+    return from_networkx(parsed, label=label, weight=weight, kinds=kinds), columns
 
 
 def _read_graphml_ids(path: Path) -> tuple[set[str], set[str]]:

@@ -164,7 +164,8 @@ def read_files(
             if node_features is not None:
                 warnings.simplefilter("ignore", StructuralFeaturesWarning)
             own = names if features is None else replace(names, kinds={})
-            graph = _read_complete(path, kind, directed, own)
+            graph, attributes = _read_complete(path, kind, directed, own)
+            taken = (*(each for each in attributes if features is None or each.role != "feature"), *taken)
     elif edges is not None:
         graph = build_graph(edges, node_features, directed=bool(directed), names=(path, str(features)), encoder=encoder)
         node_features = None
@@ -203,12 +204,14 @@ def _check_names(path: Path, kind: str, names: ColumnNames, features: object, la
         raise ParameterError(KINDS_NEED_FEATURES)
 
 
-def _read_complete(path: Path, kind: str, directed: bool | None, names: ColumnNames) -> Graph:
+def _read_complete(
+    path: Path, kind: str, directed: bool | None, names: ColumnNames
+) -> tuple[Graph, tuple[TableColumn, ...]]:
     if kind == ".npz":
-        return read_npz(path, directed=bool(directed))
+        return read_npz(path, directed=bool(directed)), ()
     if kind == ".graphml":
         label, weight = (None if name is None else str(name) for name in (names.label, names.weight))
         kinds = {str(name): each for name, each in names.kinds.items()}
-        graph = read_graphml(path, label=label, weight=weight, kinds=kinds)
-        return graph.to_undirected() if directed is False and graph.directed else graph
-    return read_torch(path, directed=directed)
+        graph, attributes = read_graphml(path, label=label, weight=weight, kinds=kinds)
+        return graph.to_undirected() if directed is False and graph.directed else graph, attributes
+    return read_torch(path, directed=directed), ()

@@ -21,6 +21,7 @@ from graphprox.io.attributes import NodeFeatures, NodeLabels
 from graphprox.io.edge_lists import EdgeList
 from graphprox.io.ids import number_nodes, positions, to_node_ids
 from graphprox.io.tables.column_choice import TableColumn
+from graphprox.preprocessing.columns import IGNORED
 from graphprox.preprocessing.encoded_table import EncodedTable, encode_columns
 from graphprox.preprocessing.table_encoder import TableEncoder
 
@@ -200,11 +201,21 @@ def take_rows(x: Any, rows: IntArray, encoder: TableEncoder | None = None) -> An
             values = x.x.toarray() if sp.issparse(x.x) else x.x
             columns = pa.table([pa.array(each) for each in values.T], names=list(x.feature_names))
         if columns is not None:
-            with warnings.catch_warnings(action="ignore", category=IgnoredInputWarning):  # raised when it was read
-                warnings.simplefilter("ignore", AssumedInputWarning)
-                return encode_columns(columns.take(pa.array(rows, mask=missing)), encoder, x.kinds)
+            return _encode_again(x, columns.take(pa.array(rows, mask=missing)), encoder)
         return replace(x, x=_fill_rows(x.x, rows, missing), columns=None)
     return _fill_rows(x, rows, missing)
+
+
+def _encode_again(x: EncodedTable, columns: pa.Table, encoder: TableEncoder | None) -> EncodedTable:
+    """Encode the rows of a table again, some of which are missing now."""
+    # What was ignored stays so: beside a missing row, a constant has two values.
+    fitted = None if encoder is not None or x.encoder is None or not x.encoder.columns else x.encoder
+    kinds = {**x.kinds, **dict.fromkeys(() if fitted is None else fitted.ignored, IGNORED)}
+    with warnings.catch_warnings():  # raised when it was read
+        warnings.simplefilter("ignore", IgnoredInputWarning)
+        warnings.simplefilter("ignore", AssumedInputWarning)
+        encoded = encode_columns(columns, encoder, kinds)
+    return encoded if fitted is None else replace(encoded, columns=columns, kinds=x.kinds)
 
 
 def _fill_rows(x: Any, rows: IntArray, missing: NDArray[np.bool_]) -> Any:
