@@ -99,7 +99,9 @@ def stack_lists(path: Path | str, name: str, column: pa.Array) -> NDArray[Any]:
     """
     if column.null_count:
         row = pc.index(pc.is_null(column), True).as_py()
-        raise ReadError(f"every row must have a vector; {name!r} is null in row {row} (from 0) of {path}: remove the row")
+        raise ReadError(
+            f"every row must have a vector; {name!r} is null in row {row} (from 0) of {path}: remove the row"
+        )
     lengths = pc.list_value_length(column)
     if len(lengths) and pc.min(lengths).as_py() != (longest := pc.max(lengths).as_py()):
         row = pc.index(pc.not_equal(lengths, lengths[0]), True).as_py()
