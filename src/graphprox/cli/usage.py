@@ -33,9 +33,12 @@ _PHRASES = {
     ": header=False reads": ": --no-header reads",
     ": header=True reads": ": --header reads",
     " and ids=False": " and --no-ids",
-    ": set weight to take a column": ": --weight takes a column",
-    ": set source, target or weight to take other columns": ": --source, --target and --weight take other columns",
-    ": set source and target to take other columns": ": --source and --target take other columns",
+    ": set source, target or weight to take other columns, or to confirm these": (
+        ": --source, --target and --weight take other columns, or confirm these"
+    ),
+    ": set source and target to take other columns, or to confirm these": (
+        ": --source and --target take other columns, or confirm these"
+    ),
     ", or labels to this table too": "",
     ": set kinds to 'ignored' for what is a class": ": --kind COLUMN=ignored leaves out what is a class",
     ", or name the index, as in frame.rename_axis('id'), to take it": "",
