@@ -185,7 +185,7 @@ def test_help_is_printed_without_arguments(run):
             ["embed", "{graph}", "--out", "emb.npy", "--method", "dgi", "--epochs", "-1"],
             "--epochs must be a non-negative integer; got -1",
         ),
-        (["embed", "{graph}", "--out", "emb.npy", "--method", "dgj"], "--method must be registered; got 'dgj'"),
+        (["embed", "{graph}", "--out", "emb.npy", "--method", "dgj"], "--method must be a known name; got 'dgj'"),
         (
             ["embed", "{graph}", "--out", "emb.npy", "--method", "ft-gcl", "--checkpoint-every", "0"],
             "--checkpoint-every must be a positive integer; got 0",

@@ -14,7 +14,7 @@ import pytest
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
-from graphprox.errors import GraphError, ParameterError
+from graphprox.errors import AssumedInputWarning, GraphError, ParameterError
 from graphprox.preprocessing.columns import (
     CONSTANT,
     EMPTY,
@@ -87,9 +87,12 @@ def test_text_is_rejected_with_a_hint():
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
-        (["1", "2", "x3", "4"], "features must be numbers; column 'c' contains 'x3' in row 3"),
-        (["2024-01-01", "2024-02-30"], "dates must be written as year-month-day; column 'c' contains '2024-02-30'"),
-        (["2024-01-01", "2024-02-03", "soon"], "dates must be written as year-month-day; .* 'soon' in row 3"),
+        (["1", "2", "x3", "4"], r"features must be numbers; column 'c' contains 'x3' in row 2 \(from 0\)"),
+        (["2024-01-01", "2024-02-30"], "dates must be written as year-month-day; .* contains '2024-02-30'"),
+        (
+            ["2024-01-01", "2024-02-03", "soon"],
+            r"dates must be written as year-month-day; .* 'soon' in row 2 \(from 0\)",
+        ),
     ],
 )
 def test_one_cell_of_another_kind_is_a_typing_error(cells, words):
@@ -144,7 +147,9 @@ def test_a_missing_boolean_is_the_share_of_yes():
     assert fitted.transform(pa.array(["yes", None])).tolist() == [[1, 0], [0.25, 1]]
     assert fitted.transform(pa.array([True, False])).tolist() == [[1, 0], [0, 0]]
     assert fitted.transform(pa.array([1, 0])).tolist() == [[1, 0], [0, 0]]
-    with pytest.raises(CellError, match="yes and no must contain nothing else; column 'c' contains 'perhaps' in row 2"):
+    with pytest.raises(
+        CellError, match=r"yes and no must contain nothing else; column 'c' contains 'perhaps' in row 1 \(from 0\)"
+    ):
         fitted.transform(pa.array(["no", "perhaps"]))
 
 
@@ -277,10 +282,10 @@ def test_categories_of_which_each_is_rare_are_ignored():
 @pytest.mark.parametrize(
     ("cells", "kind", "words"),
     [
-        (["1", "x", "3"], "number", "must be numbers; column 'c' contains 'x' in row 2: correct the cell, or choose"),
-        (["1,5", "x", "3"], "number", "decimal point .*; column 'c' contains '1,5' in row 1: write 1.5 for 1,5"),
-        ([1, 2, 1], "boolean", "yes and no must contain nothing else; column 'c' contains '2' in row 2: correct the"),
-        (["1", "2", "3"], "date", "dates must be written as year-month-day; column 'c' contains '1' in row 1: correct"),
+        (["1", "x", "3"], "number", r"must be numbers; column 'c' contains 'x' in row 1 \(from 0\): correct the cell"),
+        (["1,5", "x", "3"], "number", r"decimal point .*; column 'c' contains '1,5' in row 0 .*: write 1.5 for"),
+        ([1, 2, 1], "boolean", r"yes and no must contain nothing else; .* contains '2' in row 1 \(from 0\): correct"),
+        (["1", "2", "3"], "date", r"dates must be written as year; .* contains '1' in row 0 \(from 0\): correct"),
         ([1, 2, 3], "date", "column 'c' must contain dates; it contains int64"),
         ([DAY, None], "number", "column 'c' must contain numbers; it contains date32"),
         ([[1], [2]], "category", "must contain numbers, categories or dates; it contains list"),
@@ -311,3 +316,24 @@ def test_every_kind_of_a_column_can_be_given():
 def test_unknown_kinds_and_columns_are_rejected_with_a_suggestion(kinds, words):
     with pytest.raises(ParameterError, match=words):
         check_kinds(kinds, ["zip", "age"])
+
+
+def test_dates_whose_days_can_be_months_are_reported_with_the_order_that_is_assumed():
+    given = pa.array(["01/02/2024", "03/03/2024", None, "11/12/2024 10:30"])
+    words = "'joined' are read as month/day/year .* '01/02/2024' is read as 2024-01-02: write them as in 2024-02-01"
+    with pytest.warns(AssumedInputWarning, match=words):
+        assert fit_column("joined", given).format == "month/day/year"
+
+
+@pytest.mark.parametrize("texts", [["01/31/2024", "02/01/2024"], ["31/01/2024", "02/01/2024"], ["01/01/24", "x", "y"],
+                                   ["01/01/2024", "02/02/2023"], ["2024-01-02", "2024-02-01"]])  # fmt: skip
+def test_other_dates_are_read_without_a_warning(texts):
+    fit_column("joined", pa.array(texts))
+
+
+@pytest.mark.parametrize(
+    "texts", [["2024-01-01", "31.12.2024", "1/31/2024", "2024/02/03"], ["2024-01-01", "31.12.2024"] * 2]
+)
+def test_dates_in_several_formats_are_reported(texts):
+    with pytest.warns(AssumedInputWarning, match="'joined' contains dates in several formats .* as in 2024-02-01"):
+        assert not isinstance(fit_column("joined", pa.array(texts)), DateColumn)

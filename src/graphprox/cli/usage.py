@@ -33,9 +33,12 @@ _PHRASES = {
     ": header=False reads": ": --no-header reads",
     ": header=True reads": ": --header reads",
     " and ids=False": " and --no-ids",
-    ": set weight to take a column": ": --weight takes a column",
-    ": set source, target or weight to take other columns": ": --source, --target and --weight take other columns",
-    ": set source and target to take other columns": ": --source and --target take other columns",
+    ": set source, target or weight to take other columns, or to confirm these": (
+        ": --source, --target and --weight take other columns, or confirm these"
+    ),
+    ": set source and target to take other columns, or to confirm these": (
+        ": --source and --target take other columns, or confirm these"
+    ),
     ", or labels to this table too": "",
     ": set kinds to 'ignored' for what is a class": ": --kind COLUMN=ignored leaves out what is a class",
     ", or name the index, as in frame.rename_axis('id'), to take it": "",
@@ -50,6 +53,7 @@ _PHRASES = {
 }
 # What sets the kind of a column, whatever its name.
 _KIND = re.compile(r"(set )?kinds=\{(?P<name>'[^']*'|\"[^\"]*\"): '(?P<kind>\w+)'\}")
+_SEPARATOR = re.compile(r"set separator='(.)'")
 # What other programs call `--kind`.
 _KINDS = {
     **dict.fromkeys(("--drop", "--exclude", "--ignore", "--skip"), "ignored"),
@@ -76,6 +80,7 @@ def to_command_line(sentence: str, arguments: list[str]) -> str:
     for phrase, replacement in _PHRASES.items():
         sentence = sentence.replace(phrase, replacement)
     sentence = _KIND.sub(_to_kind_option, sentence)
+    sentence = _SEPARATOR.sub(r'set --separator "\1"', sentence)
     names, must, rest = sentence.partition(" must ")
     options = [_OPTIONS.get(name, f"--{name.replace('_', '-')}") for name in names.split(" + ")]
     given = {argument.partition("=")[0] for argument in arguments}

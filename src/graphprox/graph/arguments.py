@@ -178,9 +178,13 @@ def check_edge_weight(given: ArrayLike, index: NDArray[Any], ids: NodeIds | None
         source, target = index[:, bad[0]]
         if ids is not None:
             source, target = ids[source], ids[target]
-        raise GraphError(
-            f"edge weights must be finite and non-negative; got {weight[bad[0]]} between {source} and {target}"
-        )
+        given = f"{weight[bad[0]]} between {source} and {target}"
+        if weight[bad[0]] >= 0 and np.isfinite(weight[bad[0]]):
+            raise GraphError(
+                f"edge weights must be at most {np.finfo(np.float32).max:.2g}, the largest float32 number; got {given}:"
+                " divide all by a constant"
+            )
+        raise GraphError(f"edge weights must be finite and non-negative; got {given}")
     if np.any((weight != 0) & (weight.astype(np.float32) == 0)):
         tiny = weight[(weight != 0) & (weight.astype(np.float32) == 0)][0]
         raise GraphError(

@@ -169,11 +169,19 @@ def parse_weights(table: Table, position: int) -> NDArray[np.float64] | None:
     invalid = pc.invert(pc.and_(pc.greater_equal(weight, 0.0), pc.is_finite(weight)))
     at = pc.index(pc.fill_null(invalid, True), True).as_py()
     if at >= 0:
-        value = weight[at].as_py()
-        raise ReadError(
-            f"edge weights must be finite and non-negative; {table.row(at)} has {'none' if value is None else value}"
-        )
+        value, column = weight[at].as_py(), f"{table.column(position)} in {table.row(at)}"
+        if value is None:
+            raise ReadError(f"every edge must have a weight; {column} is empty: write a number, or remove the row")
+        raise ReadError(f"edge weights must be finite and non-negative; {column} contains {value}")
     values: NDArray[np.float64] = weight.to_numpy(zero_copy_only=False)
+    if not values.any():
+        warnings.warn(
+            f"all weights in {table.column(position)} of {table.path} are 0, and edges of weight 0 join nothing: auto "
+            "and convolutions see no neighbors, and walks see edges of equal weight; correct the weights, or remove "
+            "the column if all edges count equally",
+            AssumedInputWarning,
+            stacklevel=find_stacklevel(),
+        )
     return values
 
 

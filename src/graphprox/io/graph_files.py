@@ -52,6 +52,11 @@ def _from_edge_index(arrays: NpzArrays, directed: bool) -> Graph:
     if x is None and "x" in arrays:
         x = arrays["x"]
     size = _read_num_nodes(arrays)
+    if index.dtype.kind not in "iu" and index.size:
+        raise ReadError(
+            f"edge_index must contain integer node numbers; that of {arrays.path} contains {index.dtype}: number the "
+            "nodes from 0, and save it as int64"
+        )
     if x is None and size is None:
         known = [len(arrays[name]) for name in ("ids", "y", "labels") if name in arrays and arrays[name].ndim]
         size = max([*known, int(index.max(initial=-1)) + 1]) if index.dtype.kind in "iu" else None

@@ -29,6 +29,13 @@ from graphprox.preprocessing.table_encoder import TableEncoder
 _MAX_MISSING = 0.5  # share of nodes without a row, above which the ids probably do not match
 MAX_MARKED = 50  # columns up to which a missing number has a mark
 
+# What ids of two tables may differ by, what finds it, and what to do.
+_SPELLINGS = (
+    ("spaces around them", r"^\s*(.*?)\s*$", "remove the spaces"),
+    ("leading zeros", r"^0+(\d+)$", "write them with the same number of zeros"),
+    ("spaces and leading zeros", r"^\s*0*(\d+)\s*$", "write them in the same way"),
+)
+
 Name = str | Path
 
 
@@ -104,11 +111,18 @@ def _append_missing(edges: EdgeList, known: pa.Array, names: tuple[Name, Name]) 
 
 
 def _report_missing(missing: pa.Array, num_nodes: int, known: pa.Array, names: tuple[Name, Name]) -> None:
-    report_missing(missing[:3].to_pylist(), len(missing), num_nodes, known[:3].to_pylist(), names)
+    examples, of_table = missing[:3].to_pylist(), known[:3].to_pylist()
+    report_missing(examples, len(missing), num_nodes, of_table, names, spelling=_find_spelling(missing, known))
 
 
 def report_missing(
-    missing: Sequence[object], num_missing: int, num_nodes: int, known: Sequence[object], names: tuple[Name, Name]
+    missing: Sequence[object],
+    num_missing: int,
+    num_nodes: int,
+    known: Sequence[object],
+    names: tuple[Name, Name],
+    *,
+    spelling: str = "",
 ) -> None:
     """Warn about nodes without a row of features; raise an error if these are most of them.
 
@@ -120,6 +134,8 @@ def report_missing(
         Number of nodes of the graph without a row, and of all.
     names : tuple of str or Path
         The files of the graph and of the features.
+    spelling : str, default=""
+        What else ids of both may differ by.
 
     Raises
     ------
@@ -131,17 +147,31 @@ def report_missing(
         raise ReadError(
             f"nodes must have a row of features under the same id; {num_missing} of the {num_nodes} nodes of {graph} "
             f"have none in {table}, such as {_list(missing)}, and its ids are such as {_list(known)}: "
-            "set id to take another column"
+            f"{spelling or 'set id to take another column'}"
         )
     count = "1 node has" if num_missing == 1 else f"{num_missing} of {num_nodes} nodes have"
     _warn(
-        f"{count} no row in {table}, such as {_list(missing[:1])}; their features are missing values",
+        f"{count} no row in {table}, such as {_list(missing[:1])}; their features are missing values"
+        f"{spelling and f': {spelling}'}",
         AssumedInputWarning,
     )
 
 
 def _list(ids: Sequence[object]) -> str:
     return ", ".join(map(repr, ids))
+
+
+def _find_spelling(missing: pa.Array, known: pa.Array) -> str:
+    """Say that ids differ by spaces or leading zeros alone, if some do; an empty string otherwise."""
+    wanted, there = missing.cast(pa.string()), known.cast(pa.string())
+    for what, pattern, remedy in _SPELLINGS:
+        plain = pc.replace_substring_regex(wanted, pattern, r"\1")
+        at = pc.index_in(plain, value_set=pc.replace_substring_regex(there, pattern, r"\1"))
+        found = pc.index(pc.is_valid(at), True).as_py()
+        if found >= 0:
+            pair = f"{wanted[found].as_py()!r} and {there[at[found].as_py()].as_py()!r}"
+            return f"some ids differ by {what} alone, as {pair}: {remedy}"
+    return ""
 
 
 def join_features(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +16,7 @@ import scipy.sparse as sp
 
 from graphprox._utils.arrays import IntArray, NodeIds
 from graphprox._utils.stacklevel import find_stacklevel
-from graphprox.errors import IgnoredInputWarning, ParameterError, ReadError
+from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
 from graphprox.io.ids import positions
 from graphprox.io.sql.queries import is_query, run_query
 from graphprox.io.storage.files import ending
@@ -22,6 +24,8 @@ from graphprox.io.tables.column_choice import ColumnName, ColumnNames
 from graphprox.io.tables.encodings import check_encoding
 from graphprox.io.tables.node_columns import choose_label_columns
 from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table, table_from_arrow
+
+_SEPARATORS = (";", "|", ",")
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,11 @@ def read_label_sets(
     ReadError
         If the file has another format or no labels.
 
+    Warns
+    -----
+    AssumedInputWarning
+        If no separator was given, and most cells seem to contain several labels.
+
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
@@ -152,7 +161,45 @@ def read_label_sets(
     else:
         name, table = str(path), _read_file(Path(path), header, check_encoding(encoding), names)
     ids, labels = table.columns
+    if separator is None and (found := find_separator(labels.to_pylist())) is not None:
+        warnings.warn(
+            f"most labels of {name} contain {found!r}, and each is read as one label: set separator={found!r} to read "
+            "several of them",
+            AssumedInputWarning,
+            stacklevel=find_stacklevel(),
+        )
     return _encode(name, *_split_cells(ids, labels, separator))
+
+
+def find_separator(cells: Sequence[str | None]) -> str | None:
+    """Find what separates the labels in cells, if most of them seem to contain several.
+
+    Parameters
+    ----------
+    cells : sequence of str
+        Cells of a column of labels; one that is empty or missing has none.
+
+    Returns
+    -------
+    str or None
+        A semicolon, bar or comma that more than half of the cells contain, and which splits them into no more
+        labels than there are different cells. In ``"Paris, France"`` and ``"Lyon, France"`` it does not.
+
+    Examples
+    --------
+    >>> find_separator(["film;tea", "film;chess", "chess;tea", "tea"])
+    ';'
+    >>> find_separator(["Paris, France", "Lyon, France"])
+    """
+    counts = Counter(cell for cell in cells if cell and cell.strip())
+    for separator in _SEPARATORS:
+        several = {cell: [each.strip() for each in cell.split(separator)] for cell in counts if separator in cell}
+        if sum(counts[cell] for cell in several) * 2 <= counts.total() or len(several) < 2:
+            continue
+        labels = {label for each in several.values() for label in each if label}
+        if len(labels) <= len(counts):
+            return separator
+    return None
 
 
 def _query_table(query: str, database: str | Path | None, names: ColumnNames) -> Table:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from graphprox.errors import GraphError
+from graphprox.errors import AssumedInputWarning, GraphError
 from graphprox.preprocessing.columns import IGNORED, NUMBER, AnyColumn, fit_column
 from graphprox.preprocessing.columns.category import CategoryColumn
 from graphprox.preprocessing.encoded_table import EncodedTable
@@ -88,7 +89,7 @@ def _summarize_ignored(name: str, table: EncodedTable) -> ColumnSummary:
     """Find out again why a column is ignored: it is not part of a model."""
     reason = "as given" if table.kinds.get(name) == IGNORED else ""
     if table.columns is not None and name in table.columns.column_names:
-        with suppress(GraphError):
+        with suppress(GraphError), warnings.catch_warnings(action="ignore", category=AssumedInputWarning):
             cells = table.columns.column(name).drop_null()  # nodes without a row came later
             found = fit_column(name, cells, table.kinds.get(name))
             reason = found if isinstance(found, str) else ""

@@ -220,10 +220,13 @@ class TableEncoder(BaseModel):
         wanted = [each.name for each in self.columns]
         missing = [name for name in wanted if name not in set(names)]
         if missing:
-            hint = did_you_mean(missing[0], names) if len(missing) == 1 else f"it has {_list_columns(names)}"
-            raise GraphError(
-                f"a table must have the columns of the fitted one; {_list_columns(missing)} missing: {hint}"
-            )
+            are = "are missing: add them, which may be empty"
+            hint = ""
+            if len(missing) == 1:
+                are = "is missing: add it, which may be empty"
+                near = did_you_mean(missing[0], [name for name in names if name not in wanted], otherwise="")
+                hint = near and f", or {near}"
+            raise GraphError(f"a table must have the columns of the fitted one; {_list_columns(missing)} {are}{hint}")
         extra = [name for name in names if name not in {*wanted, *self.ignored}]
         if extra:
             _warn(f"{_list_columns(extra)} not in the fitted table; {_ignored(extra)}")

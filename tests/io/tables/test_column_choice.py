@@ -159,16 +159,20 @@ def test_ids_are_ends_of_edges_before_attributes(put, text, ends):
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "hint"),
+    ("text", "hint"),
     [
-        ("source,target,weight,note\na,b,1,x\n", {}, "'weight': set source and target to take other columns"),
-        ("source,target,note\na,b,x\n", {"source": "source"}, "without weights: set weight to take a column"),
-        ("source,target,weight,note\na,b,1,x\n", {"source": "source", "target": "target"}, "in 'weight'"),
+        ("source,target,weight,note\na,b,1,x\n", "'weight': set source and target to take other columns"),
+        ("source,target,note\na,b,x\n", "without weights: set source, target or weight to take other columns"),
     ],
 )
-def test_a_warning_says_what_takes_ignored_columns(put, text, options, hint):
-    with pytest.warns(IgnoredInputWarning, match=f"{hint}$"):
-        read_graph(put("e", text), **options)
+def test_columns_are_ignored_in_silence_once_others_are_named(put, text, hint):
+    path = put("e", text)
+    with pytest.warns(IgnoredInputWarning, match=f"{hint}, or to confirm these$"):
+        read_graph(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IgnoredInputWarning)
+        read_graph(path, source="source", target="target")
+        read_graph(path, target="target")
 
 
 def test_weights_without_a_header_are_stated(write):
@@ -189,8 +193,7 @@ def test_times_without_a_header_are_no_weights(write):
 
 def test_columns_without_names_are_given_by_number(write, read_edge_set):
     path = write("e.txt", "7 1 2\n8 2 3\n")
-    with pytest.warns(IgnoredInputWarning, match=r"column 1 of .* ignored: edges join columns 2 and 3"):
-        assert read_edge_set(read_graph(path, source=2, target="3")) == {frozenset({1, 2}), frozenset({2, 3})}
+    assert read_edge_set(read_graph(path, source=2, target="3")) == {frozenset({1, 2}), frozenset({2, 3})}
 
 
 def test_a_third_column_of_words_is_no_weight(write):
@@ -399,7 +402,7 @@ def test_attributes_of_graphml_may_be_named(tmp_path):
         ({"target": 5}, "target must be a column of .*, by name or by number from 1 to 4; got 5"),
         ({"target": 0}, "from 1 to 4; got 0"),
         ({"weight": "source"}, "weight must be another column .* than source and target; got 'source'"),
-        ({"weight": "kind"}, "weights must be numbers; column 3 in row 2 of .* contains 'k'"),
+        ({"weight": "kind"}, "weights must be numbers; column 'kind' in line 2 of .* contains 'k'"),
         ({"id": "x"}, "id can only be given with features or labels"),
         ({"ids": False}, "ids can only be given with features or labels"),
         ({"label": "x"}, "label can only be given with a table of labels"),

@@ -269,8 +269,13 @@ def _parse_rows(lines: Sequence[str], delimiter: str | None, *, loose: bool) -> 
     """Split lines into cells, and count the lines of the first row."""
     if delimiter is None:
         return [_split(line) for line in lines if not is_blank_or_comment(line, loose=loose)], 1
-    reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter)
-    first = next(reader)
-    taken = reader.line_num
-    rest = [row for row in reader if not is_blank_or_comment(delimiter.join(row), loose=loose)]
+    # Lines are limited where they are read; a quoted cell may have several.
+    limit = csv.field_size_limit(sum(len(line) + 1 for line in lines))
+    try:
+        reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter)
+        first = next(reader)
+        taken = reader.line_num
+        rest = [row for row in reader if not is_blank_or_comment(delimiter.join(row), loose=loose)]
+    finally:
+        csv.field_size_limit(limit)
     return [first, *rest], taken

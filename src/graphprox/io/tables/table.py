@@ -81,14 +81,17 @@ class Table:
         Returns
         -------
         str
-            In a text file, blank lines and comments are counted.
+            The line of a text file, of which the header, blank lines and comments are counted; the index of a row
+            of other tables, from 0.
         """
-        number = self.first_row + i + 1
-        if self.layout is not None:
-            path = Path(self.path)
-            loose = is_loose(path)
-            number = line_number(path, self.layout, number, lambda line: not is_blank_or_comment(line, loose=loose))
-        return f"row {number} of {self.path}"
+        if self.layout is None:
+            return f"row {self.first_row + i} (from 0) of {self.path}"
+        path = Path(self.path)
+        loose = is_loose(path)
+        number = line_number(
+            path, self.layout, self.first_row + i + 1, lambda line: not is_blank_or_comment(line, loose=loose)
+        )
+        return f"line {number} of {self.path}"
 
     def column(self, i: int) -> str:
         """Describe a column for an error message.
@@ -101,8 +104,10 @@ class Table:
         Returns
         -------
         str
-            Its number in the file, from 1.
+            Its name, or its number in the file, from 1, if it has none.
         """
+        if self.names is not None and self.names[i]:
+            return f"column {self.names[i]!r}"
         return f"column {(i if self.positions is None else self.positions[i]) + 1}"
 
 
@@ -386,4 +391,7 @@ def check_ids_present(table: Table, ids: int) -> None:
             missing = pc.or_kleene(missing, pc.equal(column, ""))
         at = pc.index(missing, True).as_py()
         if at >= 0:
-            raise ReadError(f"every row must begin with {'ids' if ids > 1 else 'an id'}; {table.row(at)} lacks one")
+            raise ReadError(
+                f"every row must begin with {'ids' if ids > 1 else 'an id'}; {table.row(at)} lacks "
+                "one: write it, or remove the row"
+            )

@@ -15,11 +15,13 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from graphprox.errors import ReadError
+from graphprox.io.limits import MAX_LINE, get_limit
 from graphprox.io.storage.files import reason
 from graphprox.io.tables.encodings import not_text, open_text
 from graphprox.io.tables.layout import Layout, is_blank_or_comment, is_loose
 
 _BLOCK_BYTES = 1 << 20  # pyarrow parses a block per thread; larger ones need more memory and are not faster
+_MAX_BLOCK_BYTES = (1 << 31) - 1  # of pyarrow
 _MANY_COLUMNS = 8  # from which threads are worth their memory
 
 
@@ -144,10 +146,23 @@ class _Parser:
         self.taken = [self.names[i] for i in positions]
         self.types = {name: kind for name, kind in zip(self.taken, types, strict=True) if kind is not None}
         self.normalize = layout.uneven_spaces
+        self.block_bytes = _BLOCK_BYTES * (1 + layout.num_columns // 1000)
         self.file = _InspectedFile(io.BytesIO(), skip=0)
         self.ragged: list[Any] = []
 
     def parse_table(self) -> pa.Table:
+        """Parse the table, again in large blocks if a line is longer than one."""
+        try:
+            return self._parse_table()
+        except pa.ArrowInvalid as error:
+            if "straddl" not in str(error):
+                raise
+        # A block contains no longer line than the limit then, so that one is rejected where the file is read.
+        self.block_bytes = max(self.block_bytes, min(get_limit(MAX_LINE), _MAX_BLOCK_BYTES))
+        self.ragged.clear()
+        return self._parse_table()
+
+    def _parse_table(self) -> pa.Table:
         """Parse the table, again with normalized lines if it contains comments or uneven spaces."""
         try:
             table = self.parse(use_threads=self.layout.num_columns >= _MANY_COLUMNS)
@@ -194,7 +209,7 @@ class _Parser:
         return {
             "read_options": pa.csv.ReadOptions(
                 use_threads=use_threads,
-                block_size=_BLOCK_BYTES * (1 + layout.num_columns // 1000),
+                block_size=self.block_bytes,
                 skip_rows=layout.lines_before_data,
                 column_names=self.names,
             ),
@@ -229,7 +244,7 @@ class _Parser:
             number = line_number(self.path, self.layout, row.number - self.layout.lines_before_data, self._is_row)
             raise ReadError(
                 f"every row of {self.path} must have {row.expected_columns} cells, as the first has; "
-                f"row {number} has {row.actual_columns}: {row.text[:60]!r}"
+                f"line {number} has {row.actual_columns}: {row.text[:60]!r}"
             )
 
     def _is_row(self, line: str) -> bool:

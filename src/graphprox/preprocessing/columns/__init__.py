@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, TypeAlias, get_args
@@ -10,11 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox._utils.suggestions import did_you_mean
-from graphprox.errors import GraphError, ParameterError
+from graphprox.errors import AssumedInputWarning, GraphError, ParameterError
 from graphprox.preprocessing.columns.boolean import BooleanColumn, are_booleans
 from graphprox.preprocessing.columns.category import CategoryColumn, names_nodes, reject_text
-from graphprox.preprocessing.columns.date import DateColumn, find_format
+from graphprox.preprocessing.columns.date import DateColumn, are_mixed_dates, find_format
 from graphprox.preprocessing.columns.number import NumberColumn
 from graphprox.preprocessing.table_cells import (
     CellError,
@@ -99,6 +101,11 @@ def fit_column(name: str, given: pa.Array | pa.ChunkedArray, kind: str | None = 
     GraphError
         If it contains text, or something else that is no feature.
 
+    Warns
+    -----
+    AssumedInputWarning
+        If dates can be read in two ways, or are written in several.
+
     Examples
     --------
     >>> fit_column("age", pa.array(["31", "", "52"]))
@@ -113,7 +120,8 @@ def fit_column(name: str, given: pa.Array | pa.ChunkedArray, kind: str | None = 
         column = clean_text(column)
     elif (pa.types.is_duration(stored) or pa.types.is_time(stored)) and kind != CATEGORY:
         raise GraphError(
-            f"column {name!r} must contain numbers, categories or dates; it contains {stored}: use seconds"
+            f"column {name!r} must contain numbers, categories or dates; it contains {stored}: write it in "
+            f"seconds, as by dt.total_seconds() of pandas, or set kinds={{{name!r}: 'ignored'}} to leave it out"
         )
     if column.is_null(nan_is_null=True).true_count == len(column):
         return EMPTY
@@ -152,6 +160,13 @@ def _fit_text(name: str, text: pa.Array) -> AnyColumn | str:
         return NumberColumn.fit(name, text)
     if find_format(text) is not None:
         return DateColumn.fit(name, text)
+    if are_mixed_dates(text):
+        warnings.warn(
+            f"column {name!r} contains dates in several formats and is not read as dates: write all of them as in "
+            "2024-02-01",
+            AssumedInputWarning,
+            stacklevel=find_stacklevel(),
+        )
     present = text.drop_null()
     reject_text(name, present)
     return NAMES if names_nodes(present) else _fit_kind(name, text, CATEGORY)
