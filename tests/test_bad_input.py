@@ -166,7 +166,8 @@ EDGES = {
     "infinite weight": ("a,b,1\nb,c,inf\n", ["finite", "line 2", "inf"]),
     "weight beyond float32": ("a,b,1\nb,c,1e39\n", ["at most 3.4e+38", "1e+39", "divide all by"]),
     "weight in words": ("source,target,weight\na,b,1\nb,c,much\n", ["must be numbers", "line 3", "'much'"]),
-    "weight with a comma": ("source;target;weight\na;b;0,5\nb;c;1\n", ["must be numbers", "line 2", "'0,5'"]),
+    "weight with a comma": ("source;target;weight\na;b;1,234\nb;c;1\n", ["must be numbers", "line 2", "'1,234'"]),
+    "weight with a point": ("a;b;0,5\nb;c;1.234\n", ["all have a decimal comma", "line 2", "'1.234'", "write 1,5"]),
     "a row too long": ("a,b\nb,c\nc,d,5\n", ["2 cells", "line 3 has 3", "'c,d,5'"]),
     "a row too short": ("source,target,weight\na,b,1\nb,c\n", ["3 cells", "line 3 has 2"]),
     "no id": ("a,b\n,c\n", ["line 2", "lacks one"]),
@@ -176,8 +177,12 @@ EDGES = {
     "one node": ("a,a\n", ["at least two nodes", "got 1"]),
     "ids beyond 2^63": ("1,2\n2,9223372036854775808\n", ["less than 2^63", "9223372036854775808"]),
     "an open quote": ('a,b\nb,"c\nc,d\n', ["quote must be closed"]),
-    "another encoding": ("é,b\n".encode("latin-1"), ["UTF-8"]),
-    "another encoding far down": (b"a,b\n" * 30_000 + "é,b\n".encode("latin-1"), ["UTF8"]),
+    "no text": (b"\x81,b\n", ["must be text in UTF-8"]),
+    "no text far down": (b"a,b\n" * 30_000 + b"\x81,b\n", ["must be text in UTF-8"]),
+    "damaged text": ("é,è\né,ü\n".encode()[:-2] + b"\n", ["UTF-8", "1 character is damaged", "--encoding NAME"]),
+    "a damaged mark": (b"\xff\xfea\0,\0b\0\n", ["must be text in utf-16", "another --encoding"]),
+    "another separator": ("sep=:\na:b\n", ["sep= must name a comma, semicolon, tab, bar or space", "'sep=:'"]),
+    "a separator alone": ("sep=;\n", ["rows of data", "none below 'sep=;'"]),
 }
 
 

@@ -334,6 +334,7 @@ def test_commands_share_the_options_for_reading_a_graph(run, monkeypatch, comman
         "--undirected",
         "--header",
         "--no-header",
+        "--encoding",
         "--source",
         "--target",
         "--weight",

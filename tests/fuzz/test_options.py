@@ -21,6 +21,7 @@ VALUES = [
     *("", "0", "1", "3", "4", "-1", "9" * 20, str(2**63 - 1), str(2**42), "1.0", "1e5", "nan", "1_0", "+1", "0x1", "²"),
     *("source", " Source", "weight", "label", "id", "None", "é", "\U0001f600", "\ud800", "a" * 10_000, "\0", " ", "\n"),
     *("--x", "-", "../..", "'", '"', "%s", "{}", "[red]", "[/red]", "\u202e", "\x1b[31m", "standard", "AUTO", ";", ","),
+    *("cp1252", "UTF-16", "idna", "rot13", "utf-8-sig"),
 ]  # fmt: skip
 ANY = st.sampled_from(VALUES) | st.text(max_size=12) | st.integers(-5, 10).map(str)
 PARAMETERS = st.lists(
@@ -43,6 +44,7 @@ COMMANDS = {
     "weight of GraphML": ("info", "g.graphml", "--weight"),
     "label of GraphML": ("info", "g.graphml", "--label"),
     "id": ("info", "n.csv", "--features", "x.csv", "--id"),
+    "encoding": ("info", "e.csv", "--encoding"),
     "kind": ("info", "n.csv", "--features", "x.csv", "--kind"),
     "label": ("info", "n.csv", "--labels", "y.csv", "--label"),
     "label of a table": ("info", "n.csv", "--labels", "x.csv", "--features", "x.csv", "--label"),

@@ -231,10 +231,16 @@ def test_codes_with_zeros_in_front_are_categories_in_text_and_parquet(edges, wri
     assert read_graph(edges, features=small).feature_names == ("age", "size")
 
 
-def test_a_decimal_comma_is_an_error_that_names_the_cell(edges, write):
-    people = write("x.csv", "id;height\nann;1,5\nbob;1,75\ncy;2\ndan;1,6\n")
-    with pytest.raises(ReadError, match=r"decimal point .*; column .* in line [0-9] of .* contains '1,5': write 1\.5"):
-        read_graph(edges, features=people)
+@pytest.mark.parametrize(
+    "text",
+    ['id,height\nann,"1,5"\nbob,"1,75"\ncy,2\ndan,"1,6"\n', "id;height\nann;1,500\nbob;1,750\ncy;2\ndan;1,600\n"],
+    ids=["commas between cells", "thousands"],
+)
+def test_an_ambiguous_comma_is_an_error_that_names_the_cell(edges, write, text):
+    with pytest.raises(
+        ReadError, match=r"decimal point .*; column 'height' in line 2 of .* contains '1,50?0?': write 1\.5"
+    ):
+        read_graph(edges, features=write("x.csv", text))
 
 
 # -- kinds that the user gives --------------------------------------------------------------------------------------

@@ -139,7 +139,8 @@ def evaluate_embedding(
         options = {"labels": _check_labels(source), **options}
         queried = is_query(options["labels"])
         database = source.database if queried else None
-        evaluate = partial(_multilabel, header=source.header, id=source.id, label=source.label, database=database)
+        columns = {name: getattr(source, name) for name in ("header", "encoding", "id", "label")}
+        evaluate = partial(_multilabel, **columns, database=database)
         # The column of ids remains that of the features, if there are some, and the database that of other queries.
         source = replace(source, labels=None, label=None, id=source.id if source.features else None)
         if queried and not is_query(source.name):

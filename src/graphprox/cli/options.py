@@ -127,6 +127,15 @@ HeaderOption = Annotated[
         show_default=False,
     ),
 ]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of text files, such as cp1252. [default: UTF-8, UTF-16 if marked, or else Windows-1252]",
+        show_default=False,
+    ),
+]
 TrustPicklesOption = Annotated[
     bool,
     typer.Option(
@@ -180,6 +189,7 @@ class GraphSource:
     database: Path | None = None
     directed: bool | None = None
     header: bool | None = None
+    encoding: str | None = None
     source: str | None = None
     target: str | None = None
     weight: str | None = None
@@ -238,6 +248,7 @@ def reads_graph(*, labels: bool = True, kinds: bool = True) -> Callable[[Callabl
         "database": DatabaseOption,
         "directed": DirectedOption,
         "header": HeaderOption,
+        "encoding": EncodingOption,
         "source": SourceOption,
         "target": TargetOption,
         "weight": WeightOption,

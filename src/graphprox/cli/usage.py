@@ -45,6 +45,9 @@ _PHRASES = {
     ": set weight=3 to confirm it": ": --weight 3 confirms it",
     ": set weight=3 to take it nevertheless": ": --weight 3 takes it nevertheless",
     ": change train_size": ": change --train",
+    ": set encoding to read it as another": ": --encoding NAME reads it as another",
+    ", or set encoding to read it as another": ", or give --encoding NAME to read it as another",
+    ": set another encoding": ": give another --encoding",
     ": set id to take another column": ": --id takes another column",
     "kinds can only be": "--kind can only be",
 }

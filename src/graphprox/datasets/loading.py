@@ -26,6 +26,7 @@ def load(
     database: str | Path | None = None,
     directed: bool | None = None,
     header: bool | None = None,
+    encoding: str | None = None,
     source: str | int | None = None,
     target: str | int | None = None,
     weight: str | int | None = None,
@@ -44,7 +45,7 @@ def load(
         Name of a data set as for `load_dataset`, path of a file as for `read_graph`, or a query as for `read_sql`.
     data : str or Path, default=None
         Directory of data sets; ``GRAPHPROX_DATA`` if None.
-    features, labels, directed, header, source, target, weight, id, label, kinds, ids
+    features, labels, directed, header, encoding, source, target, weight, id, label, kinds, ids
         Options of `read_graph`; only for a file. If the graph is a query, ``features`` and ``labels`` are, too.
     database : str or Path, default=None
         File of DuckDB or SQLite; only for queries.
@@ -74,7 +75,7 @@ def load(
     if isinstance(graph, str) and is_dataset_name(graph):
         options = {"features": features, "labels": labels, "directed": directed, "header": header}
         columns = {"source": source, "target": target, "weight": weight, "id": id, "label": label}
-        file_options = {**options, **columns, "kinds": kinds or None, "ids": ids}
+        file_options = {**options, "encoding": encoding, **columns, "kinds": kinds or None, "ids": ids}
         given = [name for name, value in file_options.items() if value is not None]
         if given:
             raise ParameterError(
@@ -88,7 +89,7 @@ def load(
             "loaded"
         )
     if is_query(graph):
-        _check_unused({"header": header, "ids": ids})
+        _check_unused({"header": header, "encoding": encoding, "ids": ids})
         read, taken = read_queries(
             str(graph), features, labels, names, database=database, directed=bool(directed), encoder=encoder
         )
@@ -98,7 +99,9 @@ def load(
     path = Path(graph)
     if not os.path.exists(path) and not ending(path) and len(path.parts) == 1:  # noqa: PTH110 - never raises
         raise DatasetError(f"{str(graph)!r} is neither a data set nor a file; {suggest_dataset(str(graph))}")
-    read, taken = read_files(path, features, labels, names, directed=directed, header=header, encoder=encoder, ids=ids)
+    read, taken = read_files(
+        path, features, labels, names, directed=directed, header=header, encoding=encoding, encoder=encoder, ids=ids
+    )
     return Dataset(str(path), read, columns=taken)
 
 

@@ -26,7 +26,8 @@ from graphprox.io.limits import check_features
 from graphprox.io.npy import NpzArrays, open_npz, read_npy, read_sparse, wrap_read_errors
 from graphprox.io.storage.files import check_readable, ending
 from graphprox.io.tables.column_choice import NO_NAMES, ColumnNames, TableColumn
-from graphprox.io.tables.layout import INTEGER, open_text
+from graphprox.io.tables.encodings import open_text
+from graphprox.io.tables.layout import INTEGER
 from graphprox.io.tables.node_columns import choose_feature_columns, choose_label_columns
 from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS, read_table
 from graphprox.preprocessing.table_encoder import TableEncoder
@@ -88,6 +89,7 @@ def read_features(
     path: Path,
     *,
     header: bool | None = None,
+    encoding: str | None = None,
     encoder: TableEncoder | None = None,
     names: ColumnNames = NO_NAMES,
     ids: bool = True,
@@ -102,6 +104,8 @@ def read_features(
         File to read.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
+    encoding : str, default=None
+        Encoding of a text file; detected if None.
     encoder : TableEncoder, optional
         What the columns of a table contain; found out by default.
     names : ColumnNames, default=NO_NAMES
@@ -139,6 +143,7 @@ def read_features(
                 choose=choose,
                 named=names.given("id", "kinds"),
                 features=True,
+                encoding=encoding,
             ),
             typed=kind in PARQUET_ENDINGS,
             ids=int(ids),
@@ -173,7 +178,12 @@ def _features_from_arrays(path: Path, arrays: NpzArrays) -> NodeFeatures:
 
 
 def read_labels(
-    path: Path, *, header: bool | None = None, names: ColumnNames = NO_NAMES, ids: bool = True
+    path: Path,
+    *,
+    header: bool | None = None,
+    encoding: str | None = None,
+    names: ColumnNames = NO_NAMES,
+    ids: bool = True,
 ) -> NodeLabels:
     """Read labels from CSV, TSV, Parquet, NPZ, NPY or svmlight, selected by the file's ending.
 
@@ -183,6 +193,8 @@ def read_labels(
         File to read.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
+    encoding : str, default=None
+        Encoding of a text file; detected if None.
     names : ColumnNames, default=NO_NAMES
         Columns of a table that the user named.
     ids : bool, default=True
@@ -203,6 +215,7 @@ def read_labels(
             header=header,
             choose=partial(choose_label_columns, names=names, ids=ids),
             named=names.given("id", "label"),
+            encoding=encoding,
         )
         *first, labels = table.columns
         nodes = first[0] if ids else _row_numbers(path, labels)

@@ -42,7 +42,9 @@ class EdgeList:
     columns: tuple[TableColumn, ...] = ()
 
 
-def read_edge_list(path: Path, *, header: bool | None = None, names: ColumnNames = NO_NAMES) -> EdgeList:
+def read_edge_list(
+    path: Path, *, header: bool | None = None, encoding: str | None = None, names: ColumnNames = NO_NAMES
+) -> EdgeList:
     """Read an edge list from text or Parquet.
 
     Ids are the columns that were named; otherwise those with names such as ``source`` and ``target``, or the first two.
@@ -54,6 +56,8 @@ def read_edge_list(path: Path, *, header: bool | None = None, names: ColumnNames
         File to read.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
+    encoding : str, default=None
+        Encoding of a text file; detected if None.
     names : ColumnNames, default=NO_NAMES
         Columns that the user named.
 
@@ -68,6 +72,7 @@ def read_edge_list(path: Path, *, header: bool | None = None, names: ColumnNames
         header=header,
         choose=lambda columns: choose_edge_columns(columns, names),
         named=names.given("source", "target", "weight"),
+        encoding=encoding,
     )
     return to_edge_list(table)
 

@@ -19,7 +19,7 @@ from graphprox.io.limits import check_expansion, check_nodes
 from graphprox.io.npy import NpzArrays, open_npz, read_sparse
 from graphprox.io.storage.files import check_readable, reason
 from graphprox.io.tables.column_choice import TableColumn
-from graphprox.io.tables.layout import open_text
+from graphprox.io.tables.encodings import open_text
 
 # -- npz ------------------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from graphprox.io.graph_files import read_graphml, read_npz, read_torch
 from graphprox.io.joins import build_graph, collect_columns, join_features, join_labels
 from graphprox.io.storage.files import check_readable, ending
 from graphprox.io.tables.column_choice import KINDS_ARE_FITTED, KINDS_NEED_FEATURES, ColumnNames, TableColumn
+from graphprox.io.tables.encodings import check_encoding
 from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS
 from graphprox.preprocessing.columns import check_kinds
 from graphprox.preprocessing.table_encoder import TableEncoder
@@ -36,6 +37,7 @@ def read_graph(
     labels: str | Path | None = None,
     directed: bool | None = None,
     header: bool | None = None,
+    encoding: str | None = None,
     encoder: TableEncoder | None = None,
     source: str | int | None = None,
     target: str | int | None = None,
@@ -64,6 +66,9 @@ def read_graph(
         Whether edges have a direction. If None, as stored in a GraphML or PyG file, and False for other formats.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
+    encoding : str, default=None
+        Encoding of text files, such as ``"cp1252"``. If None, UTF-8, UTF-16 if there is a byte order mark, or else
+        Windows-1252, with a warning.
     encoder : TableEncoder, default=None
         What the columns of a table of features contain, as a fitted embedder knows it. Found out by default.
     source, target : str or int, default=None
@@ -109,8 +114,8 @@ def read_graph(
     Graph(3 nodes, 2 edges, 2 features, weighted)
     """
     names = ColumnNames(source, target, weight, id, label, kinds=kinds or {})
-    options: dict[str, Any] = {"directed": directed, "header": header, "encoder": encoder, "ids": ids}
-    return read_files(Path(path), features, labels, names, **options)[0]
+    options: dict[str, Any] = {"directed": directed, "header": header, "encoding": encoding}
+    return read_files(Path(path), features, labels, names, **options, encoder=encoder, ids=ids)[0]
 
 
 def read_files(
@@ -121,6 +126,7 @@ def read_files(
     *,
     directed: bool | None,
     header: bool | None,
+    encoding: str | None,
     encoder: TableEncoder | None,
     ids: bool | None,
 ) -> tuple[Graph, tuple[TableColumn, ...]]:
@@ -128,7 +134,7 @@ def read_files(
 
     Parameters
     ----------
-    path, features, labels, directed, header, encoder, ids
+    path, features, labels, directed, header, encoding, encoder, ids
         As for `read_graph`.
     names : ColumnNames
         Columns that the user named.
@@ -143,10 +149,12 @@ def read_files(
     _check_names(path, kind, names, features, labels, ids)
     if names.kinds and encoder is not None:
         raise ParameterError(KINDS_ARE_FITTED)
-    edges = read_edge_list(path, header=header, names=names) if kind in TEXT_ENDINGS + PARQUET_ENDINGS else None
+    encoding = check_encoding(encoding)
+    is_table = kind in TEXT_ENDINGS + PARQUET_ENDINGS
+    edges = read_edge_list(path, header=header, encoding=encoding, names=names) if is_table else None
     if edges is not None:
         names = replace(names, ends=edges.names)
-    options: dict[str, Any] = {"header": header, "names": names, "ids": ids is not False}
+    options: dict[str, Any] = {"header": header, "encoding": encoding, "names": names, "ids": ids is not False}
     one_table = features is not None and labels is not None and _are_same_file(features, labels)
     node_features, node_labels = None, None
     if labels is not None:

@@ -21,6 +21,7 @@ from graphprox.io.ids import positions
 from graphprox.io.sql.queries import is_query, run_query
 from graphprox.io.storage.files import ending
 from graphprox.io.tables.column_choice import ColumnName, ColumnNames
+from graphprox.io.tables.encodings import check_encoding
 from graphprox.io.tables.node_columns import choose_label_columns
 from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table, table_from_arrow
 
@@ -100,6 +101,7 @@ def read_label_sets(
     *,
     separator: str | None = None,
     header: bool | None = None,
+    encoding: str | None = None,
     id: ColumnName | None = None,  # noqa: A002 - the name of the column, as in read_graph
     label: ColumnName | None = None,
     database: str | Path | None = None,
@@ -116,6 +118,8 @@ def read_label_sets(
         What separates the labels in a cell, such as ``";"``; by default a cell is one label.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
+    encoding : str, default=None
+        Encoding of a text file, as for `read_graph`; detected if None.
     id, label : str or int, optional
         Columns of node ids and labels, by name or by number from 1; found by their names by default.
     database : str or Path, default=None
@@ -155,7 +159,7 @@ def read_label_sets(
     if is_query(path):
         name, table = "the query", _query_table(str(path), database, names)
     else:
-        name, table = str(path), _read_file(Path(path), header, names)
+        name, table = str(path), _read_file(Path(path), header, check_encoding(encoding), names)
     ids, labels = table.columns
     if separator is None and (found := find_separator(labels.to_pylist())) is not None:
         warnings.warn(
@@ -203,7 +207,7 @@ def _query_table(query: str, database: str | Path | None, names: ColumnNames) ->
     return table_from_arrow("the query", run_query(query, database), ids=1, values=pa.string(), choose=choose)
 
 
-def _read_file(path: Path, header: bool | None, names: ColumnNames) -> Table:
+def _read_file(path: Path, header: bool | None, encoding: str | None, names: ColumnNames) -> Table:
     if ending(path) not in TEXT_ENDINGS + PARQUET_ENDINGS:
         known = ", ".join(TEXT_ENDINGS[:3] + PARQUET_ENDINGS[:1])
         raise ReadError(f"the ending of a file of several labels per node must be one of {known}; got {path.name!r}")
@@ -214,6 +218,7 @@ def _read_file(path: Path, header: bool | None, names: ColumnNames) -> Table:
         header=header,
         choose=partial(choose_label_columns, names=names),
         named=names.given("id", "label"),
+        encoding=encoding,
     )
 
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphprox._utils.column_names import is_unnamed
-from graphprox.errors import ReadError
+from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ReadError
 from graphprox.io.storage.files import check_readable, ending
 from graphprox.io.tables.column_choice import ChosenColumns, Columns, TableColumn
+from graphprox.io.tables.decimals import POINT, to_points
+from graphprox.io.tables.encodings import UTF8, EncodingError, assume_encoding
 from graphprox.io.tables.layout import INTEGER, Layout, detect_layout, is_blank_or_comment, is_loose
 from graphprox.io.tables.parquet import cast_columns, decode, move_index, read_parquet
 from graphprox.io.tables.text import ConversionError, line_number, parse_text
-from graphprox.preprocessing.table_cells import NUMBER, has_padded_numbers
+from graphprox.preprocessing.columns import NUMBER as NUMBER_KIND
+from graphprox.preprocessing.table_cells import NUMBER, CellError, has_padded_numbers
 
 TEXT_ENDINGS = (
     ".csv", ".tsv", ".txt", ".edgelist", ".edges", ".edge", ".cites", ".content", ".dat", ".data", ".feat", ".feature",
@@ -111,6 +116,7 @@ def read_table(
     choose: Choose | None = None,
     named: Collection[str] = (),
     features: bool = False,
+    encoding: str | None = None,
 ) -> Table:
     """Read a table.
 
@@ -131,7 +137,10 @@ def read_table(
     named : collection of str, default=()
         Columns that the user named. A first row that contains one of them is a header.
     features : bool, default=False
-        Whether the other columns of a Parquet file are features, in which lists and categories have a meaning.
+        Whether the other columns are features: in Parquet, lists and categories have a meaning then, and in text with
+        decimal commas, cells are numbers even if they are read as strings.
+    encoding : str, default=None
+        Encoding of a text file; detected if None.
 
     Returns
     -------
@@ -143,7 +152,18 @@ def read_table(
         return table_from_arrow(
             path, table, ids=ids, values=values, choose=choose, index=names is None, features=features
         )
-    table = _read_text(path, detect_layout(path, ids=ids, header=header, named=named), ids, values, choose)
+    detect = partial(detect_layout, path, ids=ids, header=header, named=named)
+    layout = detect(encoding=encoding)
+    try:
+        table = _read_text(path, layout, ids, values, choose, features=features)
+    except EncodingError:
+        if encoding is not None or layout.encoding != UTF8:
+            raise
+        assumed = assume_encoding(path)
+        with warnings.catch_warnings():  # what was assumed of the first lines has been stated
+            warnings.simplefilter("ignore", AssumedInputWarning)
+            warnings.simplefilter("ignore", IgnoredInputWarning)
+            table = _read_text(path, detect(encoding=assumed), ids, values, choose, features=features)
     _check_ids_present(table, ids)
     return table
 
@@ -202,7 +222,9 @@ def _to_cells(column: pa.Array) -> list[str]:
         return [str(column.type)] * len(column)
 
 
-def _read_text(path: Path, layout: Layout, ids: int, values: pa.DataType | None, choose: Choose | None) -> Table:
+def _read_text(
+    path: Path, layout: Layout, ids: int, values: pa.DataType | None, choose: Choose | None, *, features: bool
+) -> Table:
     chosen = None if choose is None else choose(Columns(path, layout.names, layout.num_columns, layout.rows))
     positions: Sequence[int] = range(layout.num_columns) if chosen is None else chosen.positions
     names = None if layout.names is None else tuple(layout.names[i] for i in positions)
@@ -211,17 +233,42 @@ def _read_text(path: Path, layout: Layout, ids: int, values: pa.DataType | None,
     num_values = len(positions) - ids
     try:
         columns = parse_text(path, layout, [id_type] * ids + [values] * num_values, positions)
-        return Table(path, columns, names, layout, tuple(positions), chosen)
     except ConversionError:
         pass
+    else:
+        table = Table(path, columns, names, layout, tuple(positions), chosen)
+        if values is not None or layout.decimal == POINT:
+            return _read_decimals(table, ids) if features else table
+        # Of columns with decimal commas, pyarrow detects as numbers only those without points.
     # Some id is not an int64, or some value is not a number: parse as strings to find it.
     strings = parse_text(path, layout, [pa.string()] * len(positions), positions)
     table = Table(path, strings, names, layout, tuple(positions), chosen)
+    if features or values is None or pa.types.is_floating(values):
+        table = _read_decimals(table, ids)
     columns = (
         *_parse_ids(path, strings[:ids]),
         *(_parse_values(table, i, values) for i in range(ids, len(positions))),
     )
-    return Table(path, columns, names, layout, tuple(positions), chosen)
+    return replace(table, columns=columns)
+
+
+def _read_decimals(table: Table, ids: int) -> Table:
+    """Replace the decimal commas of a file that has them, but not in columns that are given as another kind."""
+    if table.layout is None or table.layout.decimal == POINT:
+        return table
+    given = {} if table.chosen is None else table.chosen.kinds
+    columns = list(table.columns)
+    for i in range(ids, len(columns)):
+        name = table.column(i) if table.names is None else table.names[i]
+        if not pa.types.is_string(columns[i].type) or given.get(name, NUMBER_KIND) != NUMBER_KIND:
+            continue
+        try:
+            columns[i] = to_points(name, columns[i])
+        except CellError as error:
+            raise ReadError(
+                f"{error.rule}; {table.column(i)} in {table.row(error.row)} contains {error.cell!r}: {error.remedy}"
+            ) from None
+    return replace(table, columns=tuple(columns))
 
 
 def _parse_ids(path: Path, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from graphprox.errors import ReadError
 from graphprox.io.limits import MAX_LINE, get_limit
 from graphprox.io.storage.files import reason
-from graphprox.io.tables.layout import Layout, is_blank_or_comment, is_loose, open_text
+from graphprox.io.tables.encodings import not_text, open_text
+from graphprox.io.tables.layout import Layout, is_blank_or_comment, is_loose
 
 _BLOCK_BYTES = 1 << 20  # pyarrow parses a block per thread; larger ones need more memory and are not faster
 _MAX_BLOCK_BYTES = (1 << 31) - 1  # of pyarrow
@@ -52,6 +53,8 @@ def parse_text(
     ------
     ConversionError
         If a cell does not have the type of its column. Integers with leading zeros are not int64.
+    EncodingError
+        If the file is not text in the encoding of its layout.
     ReadError
         If the file is not a table.
     """
@@ -60,7 +63,9 @@ def parse_text(
         table = parser.parse_table()
     except pa.ArrowInvalid as error:
         parser.check_row_lengths()
-        if "conversion error" in str(error) and "invalid UTF8" not in str(error):
+        if "invalid UTF8" in str(error):
+            raise not_text(path, layout.encoding) from None
+        if "conversion error" in str(error):
             raise ConversionError from None
         raise ReadError(f"{path} cannot be read as a table: {reason(error)}") from None
     if parser.file.padded:
@@ -70,6 +75,8 @@ def parse_text(
     # Free the chunks of each column before combining the next, to limit the peak memory.
     columns = [chunked.pop().combine_chunks() for _ in range(len(chunked))]
     pa.default_memory_pool().release_unused()  # pyarrow would keep several times the file size
+    if any(pa.types.is_binary(column.type) for column in columns):  # of which pyarrow detects the type
+        raise not_text(path, layout.encoding)
     if parser.file.quotes % 2:
         _check_quotes_closed(path, columns)
     return tuple(columns)
@@ -122,7 +129,7 @@ class _Parser:
 
     def parse(self, *, use_threads: bool) -> pa.Table:
         layout = self.layout
-        with open_text(self.path) as file:
+        with open_text(self.path, encoding=layout.encoding) as file:
             source = (
                 cast("IO[bytes]", _NormalizedFile(file, spaced=layout.delimiter == " ")) if self.normalize else file
             )
@@ -148,7 +155,12 @@ class _Parser:
                     invalid_row_handler=self._handle_invalid_row,
                 ),
                 # Only an empty cell is missing: NA may be an id.
-                pa.csv.ConvertOptions(column_types=self.types, null_values=[""], include_columns=self.taken),
+                pa.csv.ConvertOptions(
+                    column_types=self.types,
+                    null_values=[""],
+                    include_columns=self.taken,
+                    decimal_point=layout.decimal,
+                ),
             )
 
     def _handle_invalid_row(self, row: Any) -> str:
@@ -195,7 +207,7 @@ def line_number(path: Path, layout: Layout, nth: int, is_row: Callable[[str], bo
     int
         Line number, from 1.
     """
-    with open_text(path) as file:
+    with open_text(path, encoding=layout.encoding) as file:
         lines = enumerate((line.decode(errors="replace").rstrip("\r\n") for line in file), start=1)
         rows = (number for number, line in lines if number > layout.lines_before_data and is_row(line))
         return next(itertools.islice(rows, nth - 1, None), layout.lines_before_data + nth)
@@ -279,7 +291,7 @@ def _has_padded_number(seen: NDArray[np.uint8], *, signed: bool) -> bool:
     """Check whether a cell begins with a zero followed by a digit, as 007 does and 0.7 does not."""
     before, zero, after = seen[:-2], seen[1:-1], seen[2:]
     # The first digit of a cell follows whitespace, a quote, a sign or a delimiter.
-    begins = ((before < ord("0")) & (before != ord("."))) | (before == ord(";"))
+    begins = ((before < ord("0")) & (before != ord("."))) | (before == ord(";")) | (before == ord("|"))
     if not signed:  # as an exponent may be
         begins &= (before != ord("-")) & (before != ord("+"))
     return bool(((zero == ord("0")) & (after - ord("0") < 10) & begins).any())
