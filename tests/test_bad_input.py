@@ -167,10 +167,7 @@ EDGES = {
     "weight beyond float32": ("a,b,1\nb,c,1e39\n", ["at most 3.4e+38", "1e+39", "divide all by"]),
     "weight in words": ("source,target,weight\na,b,1\nb,c,much\n", ["must be numbers", "line 3", "'much'"]),
     "weight with a comma": ("source;target;weight\na;b;1,234\nb;c;1\n", ["must be numbers", "line 2", "'1,234'"]),
-    "weight with a point": (
-        "a;b;0,5\nb;c;1.234\n",
-        ["must all have a decimal comma", "line 2", "'1.234'", "write 1,5"],
-    ),
+    "weight with a point": ("a;b;0,5\nb;c;1.234\n", ["all have a decimal comma", "line 2", "'1.234'", "write 1,5"]),
     "a row too long": ("a,b\nb,c\nc,d,5\n", ["2 cells", "line 3 has 3", "'c,d,5'"]),
     "a row too short": ("source,target,weight\na,b,1\nb,c\n", ["3 cells", "line 3 has 2"]),
     "no id": ("a,b\n,c\n", ["line 2", "lacks one"]),

@@ -238,7 +238,7 @@ def test_codes_with_zeros_in_front_are_categories_in_text_and_parquet(edges, wri
 )
 def test_an_ambiguous_comma_is_an_error_that_names_the_cell(edges, write, text):
     with pytest.raises(
-        ReadError, match=r"decimal point .*; column .* in line [0-9]+ of .* contains '1,50?0?': write 1\.5"
+        ReadError, match=r"decimal point .*; column 'height' in line 2 of .* contains '1,50?0?': write 1\.5"
     ):
         read_graph(edges, features=write("x.csv", text))
 

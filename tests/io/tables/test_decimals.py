@@ -123,7 +123,7 @@ def test_codes_that_are_given_as_categories_keep_their_points(write):
         read_graph(edges, features=path)  # versions look like numbers with points
     path = write("x.csv", "id;price;version\na;1,5;1.201\nb;2,5;1.301\nc;3;1.201\n")
     with pytest.raises(
-        ReadError, match=r"must all have a decimal comma, .*; column 3 in row 2 of .* contains '1\.201'"
+        ReadError, match=r"must all have a decimal comma, .*; column 'version' in line 2 of .* contains '1\.201'"
     ):
         read_graph(edges, features=path)
     graph = read_graph(edges, features=path, kinds={"version": "category"})
