@@ -72,7 +72,9 @@ def test_repr_describes_the_ranking(ranking):
         ([[0], [0]], [[1], [1]], "its own neighbor; got node 0 in its own row"),
     ],
 )
-def test_invalid_rankings_are_rejected(neighbors, similarities, message):
+@pytest.mark.parametrize("block_rows", [1, 65_536])
+def test_invalid_rankings_are_rejected(neighbors, similarities, message, block_rows, monkeypatch):
+    monkeypatch.setattr("graphprox.views.ranking.BLOCK_ROWS", block_rows)
     with pytest.raises(ParameterError, match=message):
         Ranking(neighbors, similarities)
     with pytest.raises(ParameterError, match="recall must be between 0 and 1"):

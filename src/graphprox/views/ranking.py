@@ -13,6 +13,7 @@ from graphprox.errors import ParameterError, ReadError
 from graphprox.io.npy import NpzArrays, open_npz, wrap_read_errors
 from graphprox.io.storage.files import atomic_write
 
+BLOCK_ROWS = 65_536  # validated at a time
 NO_NEIGHBOR = -1  # pads rows that have fewer than k_max neighbors
 
 
@@ -176,21 +177,28 @@ def _validate(neighbors: NDArray[np.generic], similarities: FloatArray, recall: 
             f"neighbors must be node numbers between 0 and {len(neighbors) - 1}, or -1 for none; "
             f"got values between {neighbors.min()} and {neighbors.max()}"
         )
+    for first in range(0, len(neighbors), BLOCK_ROWS):
+        _validate_rows(first, neighbors[first : first + BLOCK_ROWS], similarities[first : first + BLOCK_ROWS])
+    if not 0 <= recall <= 1:
+        raise ParameterError(f"recall must be between 0 and 1; got {recall}")
+
+
+def _validate_rows(first: int, neighbors: NDArray[np.generic], similarities: FloatArray) -> None:
+    """Validate the rows from ``first`` on."""
     if len(wrong := np.argwhere((neighbors != NO_NEIGHBOR) != (similarities > 0))):
         at = tuple(wrong[0])
         raise ParameterError(
             "similarities must be positive where there is a neighbor and 0 where there is none; "
-            f"got {similarities[at]:g} for neighbor {neighbors[at]} of node {at[0]}"
+            f"got {similarities[at]:g} for neighbor {neighbors[at]} of node {first + at[0]}"
         )
     if len(wrong := np.argwhere(similarities[:, 1:] > similarities[:, :-1])):
-        node, place = wrong[0]
-        low, high = similarities[node, place : place + 2]
+        row, place = wrong[0]
+        low, high = similarities[row, place : place + 2]
         raise ParameterError(
-            f"similarities must not increase along a row; node {node} has {low:g} before {high:g}: sort its neighbors"
+            f"similarities must not increase along a row; node {first + row} has {low:g} before {high:g}: "
+            "sort its neighbors"
         )
-    if len(wrong := np.argwhere(neighbors == np.arange(len(neighbors))[:, None])):
+    if len(wrong := np.argwhere(neighbors == np.arange(first, first + len(neighbors))[:, None])):
         raise ParameterError(
-            f"a node must not be its own neighbor; got node {wrong[0][0]} in its own row: leave it out"
+            f"a node must not be its own neighbor; got node {first + wrong[0][0]} in its own row: leave it out"
         )
-    if not 0 <= recall <= 1:
-        raise ParameterError(f"recall must be between 0 and 1; got {recall}")
