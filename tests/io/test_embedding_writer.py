@@ -18,6 +18,7 @@ from hypothesis.extra.numpy import arrays
 
 from graphprox import Graph, GraphproxError, ParameterError, WriteError, read_graph, write_embedding
 from graphprox.io import embedding_writer as module
+from graphprox.io.embedding_reader import read_embedding
 
 VECTORS = np.array([[1, -0.1], [3e-20, 4.5], [0, 16777216]], np.float32)
 ENDINGS = (".parquet", ".npz", ".npy", ".csv", ".txt", ".w2v", ".tsv")
@@ -190,6 +191,31 @@ def test_written_embeddings_can_be_read_as_features(tmp_path, ending, ids):
     graph = read_graph(tmp_path / "e.parquet", features=tmp_path / f"v{ending}")
     assert graph.ids.tolist() == ids
     assert np.array_equal(graph.x, VECTORS)
+
+
+def test_parquet_of_one_group_has_the_bytes_of_pyarrow(tmp_path):
+    vectors, ids = np.random.default_rng(0).random((30, 4), np.float32), np.arange(30)
+    write_embedding(tmp_path / "ours.parquet", vectors, ids)
+    pa.parquet.write_table(module.make_table(vectors, ids), tmp_path / "theirs.parquet", use_dictionary=False)
+    assert (tmp_path / "ours.parquet").read_bytes() == (tmp_path / "theirs.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_memory_map_is_written_in_groups_whose_pages_are_released(tmp_path, monkeypatch, words):
+    monkeypatch.setattr(module, "_ROWS_PER_GROUP", 7)
+    released = []
+    monkeypatch.setattr(module, "release_pages", released.append)
+    vectors = np.memmap(tmp_path / "rows", np.float32, "w+", shape=(30, 4))
+    vectors[:] = np.random.default_rng(0).random((30, 4))
+    ids = np.array([f"n{i}" for i in range(30)], dtype=object) if words else np.arange(30)
+    for name in ("emb.parquet", "emb.npy"):
+        released.clear()
+        write_embedding(tmp_path / name, vectors, ids)
+        found = read_embedding(tmp_path / name)
+        assert len(released) == 5
+        np.testing.assert_array_equal(found.vectors, vectors)
+        assert found.ids.tolist() == (ids.tolist() if name == "emb.parquet" else list(range(30)))
+    assert pa.parquet.ParquetFile(tmp_path / "emb.parquet").num_row_groups == 5
 
 
 def test_rows_written_in_blocks_are_complete(tmp_path, monkeypatch):

@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from graphprox.preprocessing.table_encoder import TableEncoder
 
 
-_NO_DEVICE = ("auto", "cpu")  # what every method runs on
 # Parameters of FT-GCL and its family that are not settings, and the option for each.
 _TRAINING_OPTIONS = {
     "checkpoint_dir": "--model",
@@ -179,7 +178,7 @@ def embed_graph(
         if several() is None:  # the work of one process is forecast
             announce_forecast(estimator, graph, title=source.name, ignore_memory=ignore_memory)
 
-    with use_work_folder(work_dir or out.parent):
+    with use_work_folder(out.parent if work_dir is None else make_writable_folder(work_dir)):
         embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard, check=check)
     with show_stage(str(out), "writing"):
         written = write_together(out, embedding, layout=layout, table=table, overwrite=force)
@@ -355,7 +354,7 @@ def _set_training_options(estimator: GraphEmbedder, options: dict[str, Any], *, 
         given.pop("checkpoint_dir", None)
         given.pop("overwrite", None)
     for name, value in given.items():
-        if name == "cache" or value is False or value in _NO_DEVICE:
+        if name == "cache" or value is False or value in ("auto", "cpu"):  # what every method runs on
             continue
         needed = "can be saved" if name in ("checkpoint_dir", "overwrite") else "is trained by FT-GCL's trainer"
         raise ParameterError(

@@ -16,6 +16,7 @@ import pyarrow.parquet
 from numpy.typing import ArrayLike, NDArray
 
 from graphprox._utils.arrays import NodeIds
+from graphprox._utils.mapped import release_pages
 from graphprox.embedding import Embedding, check_vectors
 from graphprox.errors import ParameterError, WriteError
 from graphprox.io.embedding_parts import check_folder_of_parts, is_folder_of_parts, part_files, write_parts
@@ -23,6 +24,7 @@ from graphprox.io.sql.sql_writer import DATABASE_ENDINGS, DEFAULT_TABLE, check_t
 from graphprox.io.storage.files import atomic_write, make_writable_folder, reason
 from graphprox.io.tables.list_columns import VECTOR, list_array
 
+_ROWS_PER_GROUP = 1 << 17  # are encoded at a time
 _ROWS_PER_BLOCK = 10_000  # text needs ten times the memory of numbers
 
 
@@ -192,10 +194,17 @@ def make_table(vectors: NDArray[Any], ids: NodeIds) -> pa.Table:
 
 
 def _write_parquet(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
-    table = make_table(vectors, ids)
-    with atomic_write(path) as (staged,), staged.open("wb") as file:  # Arrow opens no names that are not valid UTF-8
+    schema = make_table(vectors[:1], ids[:1]).schema
+    with (
+        atomic_write(path) as (staged,),
+        staged.open("wb") as file,  # Arrow opens no names that are not valid UTF-8
         # Components hardly repeat: a dictionary of them only takes time.
-        pa.parquet.write_table(table, file, use_dictionary=False)
+        pa.parquet.ParquetWriter(file, schema, use_dictionary=False) as writer,
+    ):
+        for start in range(0, len(vectors), _ROWS_PER_GROUP):
+            rows = slice(start, start + _ROWS_PER_GROUP)
+            writer.write_table(make_table(vectors[rows], ids[rows]))
+            release_pages(vectors)
     return [path]
 
 
@@ -220,7 +229,9 @@ def _write_npy(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:  
     with atomic_write(path) as (staged,), staged.open("wb") as file:
         # np.save does not report why the operating system rejected a write.
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(rows))
-        file.write(rows.data)
+        for start in range(0, len(rows), _ROWS_PER_GROUP):
+            file.write(rows[start : start + _ROWS_PER_GROUP].data)
+            release_pages(rows)
     return [path]
 
 
