@@ -46,6 +46,7 @@ from graphprox.forecast.work import FLOAT, Size, Work, descent_work
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.training_costs import EPOCH, TOPOLOGY, work_of_stages
 from graphprox.ftgcl.training_costs import PROPAGATION as DIFFUSION
+from graphprox.io.sharding.workspace import BlockSizes
 
 INDEX = 8  # bytes of a node number in an edge index, or of a hash
 CACHE = 2**24  # bytes that a core is taken to have of all caches
@@ -158,7 +159,7 @@ def count_held(stage: str, job: Job, machines: int) -> float:
     halo = max(count_halo(job, degree, machines) for degree in (job.degree, job.neighbors))
     lists = nodes * PROPOSED * (2 * FLOAT + 1)
     return {
-        SHARDING: INDEX * nodes,
+        SHARDING: _count_blocks(nodes, entries, job.features),
         GRAPH: 2 * INDEX * entries + FLOAT * nodes * job.features,
         DIRECTIONS: FLOAT * nodes * job.features,
         DESCRIPTOR: FLOAT * (nodes * job.landmarks + entries),
@@ -169,6 +170,13 @@ def count_held(stage: str, job: Job, machines: int) -> float:
         HALO_STEP: 2 * FLOAT * (entries + nodes * job.neighbors) + FLOAT * job.components * 4 * (2 * nodes + halo),
         OUTPUT: FLOAT * nodes * job.components,
     }[stage]
+
+
+def _count_blocks(nodes: float, entries: float, features: int) -> float:
+    """Return the bytes of the blocks in which sharding reads, merges and sorts, which do not grow with the graph."""
+    sizes = BlockSizes()
+    edges = 2 * min(entries / 2, sizes.rows) + min(entries, sizes.entries)
+    return INDEX * (edges + min(nodes, sizes.ids)) + FLOAT * min(nodes * features, sizes.values)
 
 
 def count_least_held(stage: str, job: Job, machines: int) -> float:
