@@ -50,7 +50,8 @@ def print_section(records: Records | None = None) -> str:
     parts = [
         "### Measured, and by the model\n",
         "In each column, what was measured, and in brackets the ratio of the model to it. The columns in italics were "
-        f"not fitted, but that of two processes decides what is divided. Ratios of less than {MIN_SECONDS:g} s are left out.\n",
+        "not fitted, but that of two processes decides what is divided. Ratios of less than "
+        f"{MIN_SECONDS:g} s are left out.\n",
         "Seconds of CPU time, of the process that takes longer if there are two:\n",
         _table_of_runs(fits, records, "seconds", _model_seconds),
         "Peak memory of a stage, in MB, above what the process had before:\n",
