@@ -46,9 +46,11 @@ from graphprox.forecast.work import FLOAT, Size, Work, descent_work
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.training_costs import EPOCH, TOPOLOGY, work_of_stages
 from graphprox.ftgcl.training_costs import PROPAGATION as DIFFUSION
+from graphprox.io.sharding.workspace import BlockSizes
 
 INDEX = 8  # bytes of a node number in an edge index, or of a hash
 CACHE = 2**24  # bytes that a core is taken to have of all caches
+DIVIDED = 0.9  # share of the time of one process below which two of them share the work
 PROPOSED = 25  # rows that the approximate search keeps for each
 THREADED = (DESCRIPTOR, *SEARCH.values(), PROPAGATION, ROWS_STEP, HALO_STEP)  # stages that use all cores
 
@@ -158,7 +160,7 @@ def count_held(stage: str, job: Job, machines: int) -> float:
     halo = max(count_halo(job, degree, machines) for degree in (job.degree, job.neighbors))
     lists = nodes * PROPOSED * (2 * FLOAT + 1)
     return {
-        SHARDING: INDEX * nodes,
+        SHARDING: _count_blocks(nodes, entries, job.features),
         GRAPH: 2 * INDEX * entries + FLOAT * nodes * job.features,
         DIRECTIONS: FLOAT * nodes * job.features,
         DESCRIPTOR: FLOAT * (nodes * job.landmarks + entries),
@@ -169,6 +171,13 @@ def count_held(stage: str, job: Job, machines: int) -> float:
         HALO_STEP: 2 * FLOAT * (entries + nodes * job.neighbors) + FLOAT * job.components * 4 * (2 * nodes + halo),
         OUTPUT: FLOAT * nodes * job.components,
     }[stage]
+
+
+def _count_blocks(nodes: float, entries: float, features: int) -> float:
+    """Return the bytes of the blocks in which sharding reads, merges and sorts, which do not grow with the graph."""
+    sizes = BlockSizes()
+    edges = 2 * min(entries / 2, sizes.rows) + min(entries, sizes.entries)
+    return INDEX * (edges + min(nodes, sizes.ids)) + FLOAT * min(nodes * features, sizes.values)
 
 
 def count_least_held(stage: str, job: Job, machines: int) -> float:
@@ -228,6 +237,8 @@ class Fitted:
         Seconds of an operation on one core, on numbers in the cache and on others.
     start_memory, copies : float
         Bytes that do not depend on the graph, and how many times the counted arrays are held.
+    overhead : float
+        How many times more a divided stage takes than its share: several processes may use other code than one.
     divides_time, divides_memory : bool
         Whether two processes share the work, and the arrays.
     """
@@ -236,12 +247,13 @@ class Fitted:
     far: float
     start_memory: float
     copies: float
+    overhead: float
     divides_time: bool
     divides_memory: bool
 
     def seconds(self, stage: str, job: Job, machines: int, cores: int) -> float:
         """Return the seconds of computing on each of some machines."""
-        share = 1 / machines if self.divides_time else 1.0
+        share = self.overhead / machines if self.divides_time and machines > 1 else 1.0
         speedup = 1 + EFFICIENCY * (cores - 1) if stage in THREADED else 1.0
         near, far = split_operations(stage, job)
         return (self.near * near + self.far * far) * share / speedup
@@ -261,13 +273,15 @@ def fit_stage(stage: str, records: Mapping[str, Mapping[str, Any]]) -> Fitted | 
     varies = float(max(held) > min(held))  # or else it cannot be seen what does not depend on the graph
     start_memory, copies = _fit_terms([(varies * held[0], each) for each in held], peaks)
     one, two = (records.get(name, {}).get(stage, {}) for name in (ALONE, TWO_PROCESSES))
+    ratio = two["seconds"] / one["seconds"] if one.get("seconds") and two else 1.0
     expected = count_held(stage, Job.of(FITTED[ALONE]), 2) / count_held(stage, Job.of(FITTED[ALONE]), 1)
     return Fitted(
         near,
         far,
         start_memory * held[0],
         copies,
-        bool(one and two) and _is_closer(two["seconds"], one["seconds"], 0.5),
+        max(1.0, 2 * ratio),
+        ratio < DIVIDED,
         bool(one and two) and _is_closer(two["memory"], one["memory"], expected),
     )
 

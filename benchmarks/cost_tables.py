@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks.cost_model import (
     CACHE,
+    DIVIDED,
     THREADED,
     Cost,
     Fitted,
@@ -49,7 +50,8 @@ def print_section(records: Records | None = None) -> str:
     parts = [
         "### Measured, and by the model\n",
         "In each column, what was measured, and in brackets the ratio of the model to it. The columns in italics were "
-        f"not fitted. Ratios of less than {MIN_SECONDS:g} s are left out.\n",
+        "not fitted, but that of two processes decides what is divided. Ratios of less than "
+        f"{MIN_SECONDS:g} s are left out.\n",
         "Seconds of CPU time, of the process that takes longer if there are two:\n",
         _table_of_runs(fits, records, "seconds", _model_seconds),
         "Peak memory of a stage, in MB, above what the process had before:\n",
@@ -57,9 +59,10 @@ def print_section(records: Records | None = None) -> str:
         "Bytes that each of two processes sends, counted where they are sent:\n",
         _table_of_traffic(records),
         "What was fitted. An operation is near if what it reads is in the cache, which is taken to be "
-        f"{format_memory(CACHE)}; all are far on a large graph. The time of a stage is divided if that of two "
-        "processes is nearer to half of the time of one than to all of it; its memory is, if it is nearer to what "
-        "the model says of a divided stage.\n",
+        f"{format_memory(CACHE)}; all are far on a large graph. The time of a stage is divided if each of two "
+        f"processes takes less than {DIVIDED:.0%} of the time of one; what it takes beyond half of it is taken to be "
+        "the same share for any number of processes. Memory is divided if it is nearer to what the model says of a "
+        "divided stage.\n",
         _table_of_fits(fits),
         "### A billion nodes\n",
         _describe_job(fits, LARGE),
@@ -212,7 +215,9 @@ def _describe_bottleneck(fits: Mapping[str, Fitted], job: Job) -> str:
         }
         worst = max(shares, key=lambda stage: shares[stage])
         sentences.append(f"at {gigabits:g} Gb/s, {worst}, with {shares[worst]:.0%} of the time")
-    divided = {stage: replace(fit, divides_time=True) for stage, fit in fits.items()}
+    divided = {
+        stage: fit if fit.divides_time else replace(fit, divides_time=True, overhead=1.0) for stage, fit in fits.items()
+    }
     shorter = [format_duration(_total(_estimates(divided, job, gigabits))) for gigabits in NETWORKS]
     return (
         f"The bottleneck is, if memory were enough: {'; '.join(sentences)}. If every stage was divided among all "

@@ -49,6 +49,17 @@ def test_fit_finds_the_coefficients_that_runs_follow(stage, divided):
     assert seconds == pytest.approx(NEAR * near + FAR * far, rel=1e-6)
     assert fit.copies == pytest.approx(COPIES, rel=1e-6)
     assert (fit.divides_time, fit.divides_memory) == (divided, divided)
+    if divided:
+        assert fit.seconds(stage, JOB, 4, 1) == pytest.approx(seconds / 4)
+
+
+def test_what_two_processes_take_beyond_half_of_the_time_is_kept_for_more():
+    records = make_records(PROPAGATION, divided=True)
+    records[TWO_PROCESSES][PROPAGATION]["seconds"] *= 1.5
+    fit = fit_stage(PROPAGATION, records)
+    assert fit.seconds(PROPAGATION, JOB, 4, 1) == pytest.approx(1.5 * fit.seconds(PROPAGATION, JOB, 1, 1) / 4)
+    records[TWO_PROCESSES][PROPAGATION]["seconds"] *= 1.3
+    assert not fit_stage(PROPAGATION, records).divides_time
 
 
 def test_fit_ignores_what_is_held_out():

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from benchmarks.cost_model import main
 from benchmarks.cost_tables import BEGIN, END, PAGE, update_page, written_section
-from benchmarks.stage_runs import RUNS, read_records
+from benchmarks.stage_runs import COMPARED, FITTED, read_records
 
 
 def test_page_has_what_the_command_prints(capsys):
@@ -19,8 +19,8 @@ def test_update_replaces_the_section_and_nothing_else(tmp_path):
     assert page.read_text().endswith(f"\n{END}\n\nafter\n")
 
 
-def test_every_run_was_measured():
-    assert list(read_records()) == list(RUNS)
+def test_every_fitted_run_was_measured():
+    assert set(read_records()) >= {*FITTED, *COMPARED}
 
 
 def test_page_shows_every_measured_stage_beside_the_model():
