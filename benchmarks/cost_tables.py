@@ -58,8 +58,8 @@ def print_section(records: Records | None = None) -> str:
         _table_of_traffic(records),
         "What was fitted. An operation is near if what it reads is in the cache, which is taken to be "
         f"{format_memory(CACHE)}; all are far on a large graph. The time of a stage is divided if that of two "
-        "processes is nearer to half of the time of one than to all of it; its memory is, if it is nearer to what the model says "
-        "of a divided stage.\n",
+        "processes is nearer to half of the time of one than to all of it; its memory is, if it is nearer to what "
+        "the model says of a divided stage.\n",
         _table_of_fits(fits),
         "### A billion nodes\n",
         _describe_job(fits, LARGE),

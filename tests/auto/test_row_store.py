@@ -26,7 +26,7 @@ def test_blocks_and_panels_cover_everything_once(size):
 
 def test_panels_of_any_width_take_little_memory():
     widths = [column_panels(rows, 256)[0].stop for rows in (1_000, 10**6, 10**7, 10**9)]
-    assert widths == [256, 64, 16, 16]
+    assert widths == [256, 128, 16, 16]
 
 
 @pytest.mark.parametrize("in_files", [False, True])

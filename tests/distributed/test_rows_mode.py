@@ -1,6 +1,6 @@
 """Training by several processes without edges: the gradient is that of one process, and little is exchanged.
 
-What processes change in chunked_trainer.py, row_sources.py and work_folder.py of graphprox.ftgcl.
+What processes change in chunked_trainer.py, row_sources.py and stored_tables.py of graphprox.ftgcl.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from graphprox.ftgcl.chunked_trainer import ChunkedTrainer, divide_rows
 from graphprox.ftgcl.fit import fit_recipe
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.row_sources import Draw, RowSources
+from graphprox.ftgcl.stored_tables import Table, WorkFolder
 from graphprox.ftgcl.trainer import train
-from graphprox.ftgcl.work_folder import Table, WorkFolder
 from graphprox.views.search import rank
 
 LINEAR = {"name": "diffusion", "num_layers": 1, "activation": "none", "n_components": 8}

@@ -24,7 +24,7 @@ def count_bytes(processes, folder):
             os.environ["XDG_CACHE_HOME"] = cache
 
 
-@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_bytes_that_processes_send_are_those_of_the_model(workers, tmp_path, size):
     measured = workers(size, count_bytes, tmp_path)
     for stage in (*SEARCH.values(), PROPAGATION, ROWS_STEP, HALO_STEP, OUTPUT):

@@ -153,3 +153,11 @@ def test_rows_that_are_kept_in_files_are_no_memory(graphs, monkeypatch):
     assert in_files < 0.2 * held
     more = AutoEmbedder().costs(graphs[1]).memory["rows"]
     assert in_files - more == 4 * 3 * 16 * (11_200 - 2800)  # of each node, only a panel of columns
+
+
+def test_features_of_a_large_graph_are_prepared_in_blocks(graphs, monkeypatch):
+    whole = AutoEmbedder().costs(graphs[2]).memory["features"]
+    monkeypatch.setattr(auto_costs, "ONE_BLOCK", 5_000)
+    monkeypatch.setattr(auto_costs, "BLOCK_ROWS", 1_120)
+    weights = 4 * graphs[2].num_features * 256
+    assert AutoEmbedder().costs(graphs[2]).memory["features"] - weights == pytest.approx(0.1 * (whole - weights))

@@ -14,8 +14,8 @@ from graphprox.ftgcl.chunked_trainer import ChunkedTrainer, InChunks, choose_bat
 from graphprox.ftgcl.fit import fit_recipe
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.row_sources import RowSources
+from graphprox.ftgcl.stored_tables import WorkFolder
 from graphprox.ftgcl.trainer import FULL_BATCH, Trainer, train
-from graphprox.ftgcl.work_folder import WorkFolder
 
 CPU = torch.device("cpu")
 LINEAR = {"name": "diffusion", "num_layers": 1, "activation": "none", "n_components": 12}

@@ -10,7 +10,7 @@ from graphprox.ftgcl import row_sources
 from graphprox.ftgcl.model import Model
 from graphprox.ftgcl.row_sources import Draw, RowSources
 from graphprox.ftgcl.sources import Sources
-from graphprox.ftgcl.work_folder import WorkFolder
+from graphprox.ftgcl.stored_tables import WorkFolder
 from graphprox.graph.graph import Graph
 from graphprox.io.storage.model_files import work_files
 

@@ -226,6 +226,8 @@ def _suggest_field(name: str) -> str | None:
     anywhere = {
         own: f"{place}{dot}{own}" for place, dot, own in reversed(known)
     }  # the first of several with the same name
+    if last in anywhere:
+        return f"did you mean '{anywhere[last]}'?"
     for names in (siblings, anywhere):
         for near in difflib.get_close_matches(last, names, n=1):
             return f"did you mean '{names[near]}'?"

@@ -115,7 +115,12 @@ def _memory(size: Size, channels: dict[str, int], n_components: int) -> dict[str
     return {
         "rows": float(FLOAT * rows),
         "entries": float(FLOAT * size.entries),
-        "features": float(FLOAT * (size.nonzero + size.columns * MAX_DIRECTIONS)),
+        "features": float(FLOAT * (_count_in_block(size) + size.columns * MAX_DIRECTIONS)),
         "similar": float(FLOAT * size.nodes * NUM_SIMILAR),
         "scores": search_memory(size.nodes),
     }
+
+
+def _count_in_block(size: Size) -> float:
+    """Return how many features are prepared at the same time."""
+    return size.nonzero if size.nodes <= ONE_BLOCK else size.nonzero * BLOCK_ROWS / size.nodes

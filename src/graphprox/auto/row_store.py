@@ -27,7 +27,7 @@ from graphprox.io.storage.files import reason
 ONE_BLOCK = 1 << 17  # rows that are one block
 BLOCK_ROWS = 1 << 16  # of each block of more
 MEMORY_BYTES = 1 << 31  # of rows that are kept in memory, at most; or a quarter of what is available
-PANEL_BYTES = 1 << 28  # of columns that are spread over edges at the same time
+PANEL_BYTES = 1 << 29  # of columns that are spread over edges at the same time
 MAX_COLUMNS = 256  # of an output
 MIN_PANEL = 16  # columns: a line of the processor's cache
 

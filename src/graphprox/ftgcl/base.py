@@ -25,6 +25,7 @@ from graphprox._utils.toml import leaves, to_plain
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.forecast import Costs
 from graphprox.ftgcl.checkpoint import remove_checkpoints
+from graphprox.ftgcl.chunk_rules import obstacle_to_chunks
 from graphprox.ftgcl.chunked_trainer import choose_batches
 from graphprox.ftgcl.fit import fit_recipe, rank_views
 from graphprox.ftgcl.model import Model, select_device
@@ -261,7 +262,11 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
             settings["views"] = without_ranges(settings.get("views", {}))
         if "augmentations" not in cls.recipe_fields:  # FT-GRACE has the presets of GRACE, and augments nothing
             settings.pop("augmentations", None)
+        chunk_size = settings.pop("chunk_size", None)
         recipe = cls(preset=DEFAULT).recipe().merged(settings).with_overrides({**fields, **named})
+        # The chunks of a preset are meant for its encoder: one that is given instead may need all nodes.
+        if chunk_size is not None and recipe.chunk_size is None and obstacle_to_chunks(recipe) is None:
+            recipe = recipe.with_overrides({"chunk_size": chunk_size})
         made = cls.from_recipe(recipe.merged(cls.forced_fields))
         made.random_state = cast("Any", cls.parameters()["random_state"].default)  # a recipe has that of the base class
         own.pop("preset", None)

@@ -19,10 +19,10 @@ from graphprox.ftgcl.model import Model
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.row_sources import Draw, RowSources
 from graphprox.ftgcl.source_names import GRAPH
+from graphprox.ftgcl.stored_tables import WorkFolder, open_work_folder
 from graphprox.ftgcl.trainer import FULL_BATCH, FullBatch, Trainer
 from graphprox.ftgcl.training_costs import choose_chunk_size
 from graphprox.ftgcl.two_pass import backward_in_chunks, split_rows
-from graphprox.ftgcl.work_folder import WorkFolder, open_work_folder
 from graphprox.graph.graph import Graph
 from graphprox.io.storage.files import reason
 from graphprox.views.ranking import Ranking

@@ -20,8 +20,8 @@ from graphprox.distributed.processes import Processes
 from graphprox.ftgcl.model import Model
 from graphprox.ftgcl.source_names import GRAPH, split_source
 from graphprox.ftgcl.sources import Sources
+from graphprox.ftgcl.stored_tables import WorkFolder
 from graphprox.ftgcl.two_pass import split_rows
-from graphprox.ftgcl.work_folder import WorkFolder
 from graphprox.graph.checksum import graph_checksum
 from graphprox.graph.graph import Graph
 from graphprox.nn.convolution import Edges, in_neighbor_matrix

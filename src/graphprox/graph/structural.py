@@ -175,11 +175,11 @@ def count_nonzero_rows(x: Features) -> IntArray:
     -------
     ndarray of shape (num_features,)
     """
-    counts: IntArray = (
-        np.count_nonzero(x, axis=0)
-        if isinstance(x, np.ndarray)
-        else np.bincount(x.indices[x.data != 0], minlength=x.shape[1])
-    )
+    if not isinstance(x, np.ndarray):
+        return np.bincount(x.indices[x.data != 0], minlength=x.shape[1])
+    counts = np.zeros(x.shape[1], np.int64)
+    for start in range(0, len(x), _BLOCK_ROWS):  # numpy makes booleans of all that it counts at a time
+        counts += np.count_nonzero(x[start : start + _BLOCK_ROWS], axis=0)
     return counts
 
 

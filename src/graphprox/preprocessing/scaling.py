@@ -197,7 +197,9 @@ def is_table(x: Features) -> bool:
     if not num_columns or not num_rows or (isinstance(x, sp.csr_array) and not is_small):
         return False
     dense: Any = x.toarray() if isinstance(x, sp.csr_array) else x
-    filled = np.count_nonzero(dense, axis=0) >= FILLED * num_rows
+    # numpy makes booleans of all that it counts at a time.
+    counts = [np.count_nonzero(dense[start : start + _BLOCK], axis=0) for start in range(0, num_rows, _BLOCK)]
+    filled = np.sum(counts, axis=0) >= FILLED * num_rows
     if not filled.any() or (not is_small and 2 * filled.sum() < num_columns):
         return False
     mean, deviation = column_moments(dense)

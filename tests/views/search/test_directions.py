@@ -32,7 +32,7 @@ def test_rows_of_equal_direction_are_grouped(matrix, form):
 
 
 def test_hash_collisions_do_not_merge_rows(monkeypatch):
-    monkeypatch.setattr("graphprox.views.search.directions._hash_rows", lambda unit: np.zeros(len(unit), np.uint64))
+    monkeypatch.setattr("graphprox.views.search.directions._hash_rows", lambda rows: np.zeros(rows.shape[0], np.uint64))
     matrix = np.random.default_rng(0).random((30, 4))
     assert len(find_directions(matrix)) == 30
     twice = np.concatenate([matrix, matrix])

@@ -133,7 +133,7 @@ def test_ranking_does_not_depend_on_the_block_size(monkeypatch):
     expected = rank(matrix)
     monkeypatch.setattr("graphprox.views.search.exact.BLOCK_BYTES", 4 * 64 * 7)
     monkeypatch.setattr("graphprox.views.search.exact.MIN_BLOCK_ROWS", 1)
-    monkeypatch.setattr("graphprox.views.search.directions.BLOCK_ROWS", 11)
+    monkeypatch.setattr("graphprox.views.search.unit_rows.BLOCK_ROWS", 11)
     np.testing.assert_array_equal(rank(matrix).neighbors, expected.neighbors)
 
 

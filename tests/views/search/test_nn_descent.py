@@ -52,7 +52,7 @@ def test_recall_is_high_on_sparse_rows():
 def test_lists_are_sorted_and_contain_no_row_twice():
     matrix = make_matrix("circles")
     unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
-    number, lists = nn_descent.approximate_neighbors(compact_rows(lambda block: unit[block], *unit.shape), 15, 0)
+    number, lists = nn_descent.approximate_neighbors(compact_rows(lambda block: unit[block], len(unit)), 15, 0)
     np.testing.assert_array_equal(np.sort(number), np.arange(SIZE))
     assert (np.diff(lists, axis=1) <= 0).all()
     for row in range(0, SIZE, 100):
@@ -66,7 +66,7 @@ def test_lists_are_sorted_and_contain_no_row_twice():
 @pytest.mark.parametrize("kind", ["circles", "noise"])
 def test_ranking_does_not_depend_on_the_number_of_threads(kind, monkeypatch):
     monkeypatch.setattr(nn_descent, "BLOCK_ROWS", 1_000)
-    monkeypatch.setattr(nn_descent, "HARD", 0.0)  # all stages run
+    monkeypatch.setattr(nn_descent, "FEW", 0.0)  # all partitions are made
     rankings = []
     for threads in (1, 2, 5):
         monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", threads)

@@ -24,7 +24,7 @@ def make_rows(kind: str, size: int = 3000):
         matrix = np.ones((size, 20)) + 1e-6 * rng.standard_normal((size, 20))
         matrix[:5] = rng.standard_normal((5, 20))
     unit = (matrix / np.linalg.norm(matrix, axis=1, keepdims=True)).astype("f4")
-    return unit, compact_rows(lambda block: unit[block], *unit.shape)
+    return unit, compact_rows(lambda block: unit[block], len(unit))
 
 
 @pytest.mark.parametrize("kind", ["clusters", "noise", "orthogonal", "nearly equal"])

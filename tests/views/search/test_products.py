@@ -32,9 +32,9 @@ def decode(rows, chosen) -> np.ndarray:
 @pytest.mark.parametrize("columns", [1, 16, 50])
 def test_compact_rows_have_nearly_the_same_products(monkeypatch, limit, dtype, error, columns):
     monkeypatch.setattr(products, "MAX_PRECISE_BYTES", limit)
-    monkeypatch.setattr(products, "BLOCK_ROWS", 7)
+    monkeypatch.setattr("graphprox.views.search.unit_rows.BLOCK_ROWS", 7)
     unit = make_unit_rows(23, columns)
-    rows = compact_rows(lambda block: unit[block], *unit.shape)
+    rows = compact_rows(lambda block: unit[block], len(unit))
     assert rows.codes.dtype == dtype
     chosen = np.array([3, 22, 3, 0, 7])
     decoded = decode(rows, chosen)
@@ -47,7 +47,7 @@ def test_compact_rows_have_nearly_the_same_products(monkeypatch, limit, dtype, e
 @pytest.mark.parametrize(("left", "right"), [(1, 1), (4, 8), (5, 13)])
 def test_products_agree_with_those_of_a_matrix_product(left, right):
     unit = make_unit_rows(18, 32)
-    rows = compact_rows(lambda block: unit[block], *unit.shape)
+    rows = compact_rows(lambda block: unit[block], len(unit))
     one, other = decode(rows, np.arange(left)), decode(rows, np.arange(18 - right, 18))
     out = np.full((8, 16), np.nan, np.float32)
     multiply_rows(one, left, other, right, out)
@@ -60,7 +60,7 @@ def test_products_agree_with_those_of_a_matrix_product(left, right):
 
 def test_rows_are_reordered_in_place():
     unit = make_unit_rows(50, 9)
-    rows = compact_rows(lambda block: unit[block], *unit.shape)
+    rows = compact_rows(lambda block: unit[block], len(unit))
     codes, scale = rows.codes.copy(), rows.scale.copy()
     order = np.random.default_rng(1).permutation(50).astype(np.int32)
     reorder_rows(rows, order)

@@ -10,10 +10,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphprox._utils.arrays import FloatArray
+from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox.errors import ParameterError
 from graphprox.views.search.directions import Directions
 from graphprox.views.search.exact import (
@@ -24,16 +23,17 @@ from graphprox.views.search.exact import (
     estimate_exact_cost,
     find_exact_candidates,
 )
+from graphprox.views.search.unit_rows import DenseRows, ReadRows
 
 AUTO = "auto"
 MAX_EXACT_COST = 1.5e12  # multiplications up to which "auto" searches exactly: half a minute on two cores
 MAX_TRIVIAL_SIZE = 256  # distinct rows up to which every engine searches exactly
-NUM_EXTRA = 10  # rows proposed beyond those requested: ties are sampled from them, and recall grows with them
+NUM_EXTRA = 15  # rows proposed beyond those requested: ties are sampled from them, and recall grows with them
 LSH_BITS, LSH_FACTOR = 512, 10  # hashes are imprecise: ten times as many rows are proposed
 IVF_PROBES = 32
 MAX_DENSE_COLUMNS = 1_024  # sparse matrices with more columns are projected to SKETCH_COLUMNS dense ones
 SKETCH_COLUMNS = 512
-BLOCK_ROWS = 65_536
+BLOCK_ROWS = 16_384  # whose proposals are compared at a time
 
 Engine = Callable[[Directions, int, int], Iterator[Candidates]]  # of directions, k and seed
 Proposal = Callable[[slice], NDArray[Any]]  # rows -> (n_rows, num_proposed) proposed rows, -1 for none
@@ -45,20 +45,26 @@ def search_exact(directions: Directions, k: int, _seed: int) -> Iterator[Candida
 
 
 def search_nn_descent(directions: Directions, k: int, seed: int) -> Iterator[Candidates]:
-    """Search by random partitions and NN-descent, with results that do not depend on the number of threads."""
+    """Search by random partitions and NN-descent, with results that do not depend on the number of threads.
+
+    Rows are read in blocks, and the memory is that of rows of integers and of the lists of neighbors.
+    """
     from graphprox._utils.numba_helpers import run_in_parallel
     from graphprox.views.search.neighbor_lists import write_rows
     from graphprox.views.search.nn_descent import approximate_neighbors
     from graphprox.views.search.products import compact_rows
 
-    unit = _to_dense(directions, seed)
-    rows = compact_rows(lambda block: unit[block], *unit.shape)
-    number, lists = approximate_neighbors(rows, k + NUM_EXTRA, seed)
-    found = np.empty(lists.shape, np.int32)
-    run_in_parallel(partial(write_rows, lists, number, found), len(lists))
-    proposed = np.empty_like(found)
-    proposed[number] = found
-    return _score_proposals(directions, k, lambda rows: proposed[rows])
+    number, lists = approximate_neighbors(
+        compact_rows(_dense_reader(directions, seed), len(directions)), k + NUM_EXTRA, seed
+    )
+
+    def propose(block: slice) -> NDArray[np.int32]:
+        found = np.empty((block.stop - block.start, lists.shape[1]), np.int32)
+        run_in_parallel(partial(write_rows, lists[block], number, found), len(found))
+        return found
+
+    # In the order of the search, neighbors are close together in memory.
+    return _score_proposals(directions, k, propose, order=number)
 
 
 def search_hnsw(directions: Directions, k: int, seed: int) -> Iterator[Candidates]:
@@ -123,20 +129,30 @@ def select_engine(engine: str, directions: Directions) -> str:
         return "exact"
     if engine != AUTO:
         return engine
-    return "exact" if estimate_exact_cost(directions.unit) <= MAX_EXACT_COST else "descent"
+    return "exact" if estimate_exact_cost(directions.rows) <= MAX_EXACT_COST else "descent"
+
+
+def _dense_reader(directions: Directions, seed: int) -> ReadRows:
+    """Return a function that reads directions as dense rows; if there are very many columns, a random projection."""
+    rows = directions.rows
+    if isinstance(rows, DenseRows) or rows.shape[1] <= MAX_DENSE_COLUMNS:
+        return rows.read
+    unit = rows.unit
+    projection = np.random.default_rng(seed).standard_normal((unit.shape[1], SKETCH_COLUMNS), dtype=np.float32)
+
+    def read_sketch(chosen: IntArray) -> FloatArray:
+        sketch: FloatArray = unit[chosen] @ projection
+        sketch /= np.linalg.norm(sketch, axis=1, keepdims=True)
+        return sketch
+
+    return read_sketch
 
 
 def _to_dense(directions: Directions, seed: int) -> FloatArray:
-    """Return the directions as dense rows; if there are very many columns, a random projection of them."""
-    unit = directions.unit
-    if not isinstance(unit, sp.csr_array):
-        return unit
-    if unit.shape[1] <= MAX_DENSE_COLUMNS:
-        return unit.toarray()
-    projection = np.random.default_rng(seed).standard_normal((unit.shape[1], SKETCH_COLUMNS), dtype=np.float32)
-    sketch: FloatArray = unit @ projection
-    sketch /= np.linalg.norm(sketch, axis=1, keepdims=True)
-    return sketch
+    """Return all directions as dense rows."""
+    if isinstance(directions.rows, DenseRows):
+        return directions.rows.unit
+    return _dense_reader(directions, seed)(np.arange(len(directions)))
 
 
 def _query_index(
@@ -148,13 +164,18 @@ def _query_index(
     )
 
 
-def _score_proposals(directions: Directions, k: int, propose: Proposal) -> Iterator[Candidates]:
-    """Yield proposed rows with their cosines; rows whose proposals all tie are searched exactly instead."""
+def _score_proposals(
+    directions: Directions, k: int, propose: Proposal, *, order: IntArray | NDArray[np.int32] | None = None
+) -> Iterator[Candidates]:
+    """Yield proposed rows with their cosines; rows whose proposals all tie are searched exactly instead.
+
+    The proposals are those for consecutive rows, or for those in ``order``.
+    """
     undecided = []
     for first in range(0, len(directions), BLOCK_ROWS):
         block = slice(first, min(first + BLOCK_ROWS, len(directions)))
-        rows = np.arange(block.start, block.stop)
-        proposed = np.sort(propose(block).astype(np.int32), axis=1)
+        rows = np.arange(block.start, block.stop) if order is None else order[block].astype(np.int64)
+        proposed = np.sort(propose(block).astype(np.int32, copy=False), axis=1)
         valid = (proposed >= 0) & (proposed != rows[:, None])
         valid[:, 1:] &= proposed[:, 1:] != proposed[:, :-1]
         start, columns = cumulate_counts(valid.sum(axis=1)), proposed[valid]
@@ -165,7 +186,9 @@ def _score_proposals(directions: Directions, k: int, propose: Proposal) -> Itera
         yield Candidates(rows, start, columns, similarity)
     again = np.concatenate([np.empty(0, np.int64), *undecided])
     # These overwrite earlier results. If they would cost too much, ties are sampled from the proposed rows only.
-    if len(again) and estimate_exact_cost(directions.unit) * len(again) / len(directions) <= MAX_EXACT_COST:
+    if not len(again) or not directions.rows.is_stored:
+        return
+    if estimate_exact_cost(directions.rows) * len(again) / len(directions) <= MAX_EXACT_COST:
         yield from find_exact_candidates(directions, again, k)
 
 

@@ -15,8 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphprox._utils.arrays import Features, FloatArray, IntArray
+from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox.views.search.directions import Directions
+from graphprox.views.search.unit_rows import SparseRows, UnitRows
 
 TIE_TOLERANCE = 1e-6  # similarities that differ by at most this are equal
 ROUNDING_ERROR = 2e-6  # of a float32 inner product, at most
@@ -54,7 +55,7 @@ def find_exact_candidates(directions: Directions, rows: IntArray, k: int) -> Ite
     from graphprox._utils.numba_helpers import run_in_parallel
     from graphprox.views.search import kernels
 
-    compute_scores = _BlockScores(directions.unit)
+    compute_scores = _BlockScores(directions.rows)
     size = max(MIN_BLOCK_ROWS, BLOCK_BYTES // (4 * max(1, len(directions))))
     margin = TIE_TOLERANCE + 2 * ROUNDING_ERROR
     for first in range(0, len(rows), size):
@@ -80,12 +81,17 @@ def compute_similarities(
     from graphprox.views.search import kernels
 
     similarity = np.empty(len(columns), np.float64)
-    pairs = (rows, start, columns, similarity)
-    if isinstance(directions.unit, sp.csr_array):
-        values: tuple[Any, ...] = (*_csr_arrays(directions.unit), *pairs)
+    unit_rows = directions.rows
+    if isinstance(unit_rows, SparseRows):
+        values: tuple[Any, ...] = (*_csr_arrays(unit_rows.unit), rows, start, columns, similarity)
         run_in_parallel(partial(kernels.compare_sparse, *values), len(rows))
+        return similarity
+    if unit_rows.is_stored:
+        unit = unit_rows.unit
     else:
-        run_in_parallel(partial(kernels.compare_dense, directions.unit, *pairs), len(rows))
+        needed, places = np.unique(np.concatenate([rows, columns]), return_inverse=True)
+        unit, rows, columns = unit_rows.read(needed), places[: len(rows)], places[len(rows) :].astype(np.int32)
+    run_in_parallel(partial(kernels.compare_dense, unit, rows, start, columns, similarity), len(rows))
     return similarity
 
 
@@ -94,10 +100,10 @@ def cumulate_counts(counts: IntArray) -> IntArray:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
 
 
-def estimate_exact_cost(unit: Features) -> float:
+def estimate_exact_cost(rows: UnitRows) -> float:
     """Return the cost of the exact search, in multiplications of a matrix product."""
-    nonzero, is_dense = _classify_columns(unit)
-    by_product = float(unit.shape[0]) ** 2 * (SCORE_COST + is_dense.sum())
+    nonzero, is_dense = _classify_columns(rows)
+    by_product = float(rows.shape[0]) ** 2 * (SCORE_COST + is_dense.sum())
     return float(by_product + LIST_COST * (nonzero[~is_dense] ** 2).sum())
 
 
@@ -106,18 +112,18 @@ def _csr_arrays(matrix: Any) -> tuple[Any, ...]:
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False), matrix.data
 
 
-def _classify_columns(unit: Features) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _classify_columns(rows: UnitRows) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the number of nonzero entries of each column, and whether a matrix product is faster for it."""
-    counts = unit.count_nonzero(axis=0) if isinstance(unit, sp.csr_array) else np.count_nonzero(unit, axis=0)
-    nonzero = np.asarray(counts, dtype=np.float64)
-    return nonzero, nonzero >= DENSE_COLUMN * unit.shape[0]
+    nonzero = rows.count_nonzero().astype(np.float64)
+    return nonzero, nonzero >= DENSE_COLUMN * rows.shape[0]
 
 
 class _BlockScores:
     """Inner products of a block of rows with all rows, (block, all) float32, in memory that is reused."""
 
-    def __init__(self, unit: Features) -> None:
-        _, is_dense = _classify_columns(unit)
+    def __init__(self, rows: UnitRows) -> None:
+        _, is_dense = _classify_columns(rows)
+        unit = rows.unit
         columns = unit if is_dense.all() else unit[:, is_dense]
         self.dense: FloatArray = columns.toarray() if isinstance(columns, sp.csr_array) else columns
         self.lists: tuple[Any, ...] = ()

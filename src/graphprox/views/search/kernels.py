@@ -227,6 +227,9 @@ def compare_sparse(
 # -- from candidates to neighbors -----------------------------------------------------------------------------------
 
 
+MAX_INSERTIONS = 64  # values that are sorted by insertion, which is faster for few
+
+
 @njit
 def place_neighbors(
     rows: IntArray,
@@ -257,16 +260,33 @@ def place_neighbors(
         for each in range(1, count):
             group[each] = columns[start[at] + each - 1]
             near[each] = min(similarity[start[at] + each - 1], 1.0)
-        order = np.argsort(-near, kind="mergesort")
+        order = _sort_descending(near)
         filled, first = 0, 0
         while filled < k and first < count and near[order[first]] > 0:
             highest = near[order[first]]
             last = first
             while last < count and near[order[last]] >= highest - tie and near[order[last]] > 0:
                 last += 1
-            level = np.sort(group[order[first:last]])
+            level = group[order[first:last]]
+            if len(level) > 1:
+                level.sort()
             filled = _place_level(level, own, filled, highest, group_start, members, seed, neighbors, similarities)
             first = last
+
+
+@njit
+def _sort_descending(values: Float64Array) -> IntArray:
+    """Return the order of values from the highest to the lowest; equal ones stay in order."""
+    if len(values) > MAX_INSERTIONS:
+        return np.argsort(-values, kind="mergesort")
+    order = np.empty(len(values), np.int64)
+    for each in range(len(values)):
+        place = each
+        while place > 0 and values[order[place - 1]] < values[each]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = each
+    return order
 
 
 @njit
@@ -282,6 +302,12 @@ def _place_level(
     similarities: Float32Array,
 ) -> Any:
     """Append the members of tied groups to the ``filled`` neighbors of each member of ``own``; return the new count."""
+    alone = level[0]
+    if len(level) == 1 and alone != own and group_start[alone + 1] - group_start[alone] == 1:  # nearly always
+        for member in range(group_start[own], group_start[own + 1]):
+            neighbors[members[member], filled] = members[group_start[alone]]
+            similarities[members[member], filled] = highest
+        return filled + 1
     until = np.empty(len(level), np.int64)  # number of nodes in the groups up to this one
     total = 0
     for each in range(len(level)):

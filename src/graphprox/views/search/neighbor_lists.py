@@ -13,8 +13,10 @@ import numpy as np
 
 from graphprox._utils.arrays import IntArray
 from graphprox._utils.numba_helpers import Float32Array, Int32Array, njit
+from graphprox.views.search.products import multiply_rows, pad_rows
 
 ROUND_BITS = 3  # which leave room for 2**29 rows
+GROUP = 64  # rows of a sample that are compared at a time
 CHUNK = 64  # products that are skipped together if the largest of them is too small
 
 _LOW, _ROUND = np.int64(2**32 - 1), np.int64(2**ROUND_BITS - 1)
@@ -76,6 +78,34 @@ def insert_products(entries: IntArray, products: Float32Array, rows: Any, found_
                 inserted += insert_entry(entries, make_entry(bits[place], rows[place], found_in))
                 least = max(np.int32(entries[last] >> 32), np.int32(1))
     return inserted
+
+
+@njit
+def compare_sample(
+    sample: Float32Array,
+    own: IntArray,
+    others: Float32Array,
+    numbers: IntArray,
+    lists: IntArray,
+    begin: int,
+    end: int,
+) -> None:
+    """Offer rows with these numbers to some rows of a sample, whose own numbers are ``own``."""
+    products = np.empty((GROUP, CHUNK), np.float32)
+    here = np.empty((GROUP, sample.shape[1]), np.float32)
+    for first in range(begin, end, GROUP):
+        size = min(GROUP, end - first)
+        here[:size] = sample[first : first + size]
+        here[size:] = 0
+        for start in range(0, len(numbers), CHUNK):
+            listed = numbers[start : start + CHUNK]
+            multiply_rows(here, size, others[start : start + pad_rows(len(listed))], len(listed), products)
+            for each in range(size):
+                products[each, len(listed) :] = 0
+                place = own[first + each] - listed[0]
+                if 0 <= place < len(listed):
+                    products[each, place] = 0
+                insert_products(lists[first + each], products[each], listed, 0)
 
 
 @njit

@@ -20,9 +20,9 @@ from graphprox.views.ranking import NO_NEIGHBOR, Ranking
 from graphprox.views.search.directions import Directions, find_directions
 from graphprox.views.search.engines import AUTO, ENGINES, select_engine
 from graphprox.views.search.exact import TIE_TOLERANCE, Candidates, find_exact_candidates
+from graphprox.views.search.recall import estimate_recall
 
 LOW_RECALL = 0.95
-RECALL_SAMPLE = 1_000  # nodes that are searched exactly to estimate the recall of an approximate engine
 
 
 def rank(
@@ -74,7 +74,7 @@ def rank(
     candidates = _find_candidates(name, directions, int(k_max), seed)
     neighbors, similarities = _place_neighbors(directions, candidates, k_max=int(k_max), seed=seed, progress=progress)
     _merge_neighbors(neighbors, similarities)
-    recall = _estimate_recall(directions, similarities, seed=seed) if name != "exact" else 1.0
+    recall = estimate_recall(directions, similarities, seed=seed) if name != "exact" else 1.0
     if recall < LOW_RECALL:
         warnings.warn(
             f"the approximate search found {recall:.0%} of the nearest neighbors on a sample of rows; "
@@ -126,22 +126,5 @@ def _place_neighbors(
         done = min(directions.num_nodes, done + int((start[block.rows + 1] - start[block.rows]).sum()))
         if progress is not None:
             progress("neighbors", done, directions.num_nodes)
+    neighbors.flags.writeable = similarities.flags.writeable = False  # a `Ranking` does not copy them then
     return neighbors, similarities
-
-
-def _estimate_recall(directions: Directions, similarities: FloatArray, *, seed: int) -> float:
-    """Return the share of the nearest neighbors that were found, on a sample of nodes.
-
-    A neighbor is correct if it is as similar as the last of the exact ones: ties are interchangeable.
-    """
-    if not len(directions.members):
-        return 1.0
-    rng = np.random.default_rng([seed, RECALL_SAMPLE])
-    nodes = np.sort(rng.choice(directions.members, min(RECALL_SAMPLE, len(directions.members)), replace=False))
-    k_max = similarities.shape[1]
-    rows = np.unique(directions.of_node[nodes])
-    _, exact = _place_neighbors(directions, find_exact_candidates(directions, rows, k_max), k_max=k_max, seed=seed)
-    exact, similarities = exact[nodes], similarities[nodes]
-    last = np.where(exact > 0, exact, np.inf).min(axis=1)
-    hits = ((similarities > 0) & (similarities >= last[:, None] - TIE_TOLERANCE)).sum()
-    return float(hits / max(1, (exact > 0).sum()))

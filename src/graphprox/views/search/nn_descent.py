@@ -32,11 +32,11 @@ from graphprox.views.search.products import (
     reorder_rows,
 )
 
-LEAF_SIZE, NUM_PARTITIONS = 256, 8
-# If the last of these partitions still changes many entries, neighbors are hard to find: larger leaves are compared.
-HARD = 0.06  # share of entries
-HARD_LEAF_SIZE, NUM_HARD_PARTITIONS = 1_024, 6
+# Partitions follow until one changes few entries; if small leaves do not suffice, neighbors are hard to find.
+LEAF_SIZES = (256,) * 8 + (1_024,) * 6
+FEW = 0.045  # share of entries
 MAX_ROUNDS = 6  # fewer than the rounds that `neighbor_lists` can distinguish
+NUM_VISITED = 4_096  # rows remembered, so that a row is seldom compared twice
 NUM_REVERSE = 10  # rows that list a row and are compared with it
 CONVERGED = 0.001  # share of changed entries below which the rounds end
 BLOCK_ROWS = 65_536  # of a round
@@ -63,18 +63,15 @@ def approximate_neighbors(rows: CompactRows, num_neighbors: int, seed: int) -> t
     lists : ndarray of shape (n_rows, num_neighbors)
         Entries of `neighbor_lists`, most similar first, of the reordered rows.
     """
-    total = NUM_PARTITIONS + NUM_HARD_PARTITIONS + MAX_ROUNDS
-    seeds = np.random.SeedSequence(seed).generate_state(total, np.uint64)
+    seeds = np.random.SeedSequence(seed).generate_state(len(LEAF_SIZES) + MAX_ROUNDS, np.uint64)
     lists = np.zeros((len(rows), min(num_neighbors, len(rows) - 1)), np.int64)
     # Reordering the rows by the leaves of the first partition puts similar rows close together in memory.
-    number, start = divide_rows(rows, LEAF_SIZE, int(seeds[0]))
+    number, start = divide_rows(rows, LEAF_SIZES[0], int(seeds[0]))
     reorder_rows(rows, number)
-    share = _compare_within(rows, np.arange(len(rows), dtype=np.int32), start, lists)
-    for each in range(1, NUM_PARTITIONS):
-        share = _compare_within(rows, *divide_rows(rows, LEAF_SIZE, int(seeds[each])), lists)
-    if share > HARD:
-        for each in range(NUM_PARTITIONS, NUM_PARTITIONS + NUM_HARD_PARTITIONS):
-            _compare_within(rows, *divide_rows(rows, HARD_LEAF_SIZE, int(seeds[each])), lists)
+    order = np.arange(len(rows), dtype=np.int32)
+    each = 0
+    while _compare_within(rows, order, start, lists) > FEW and (each := each + 1) < len(LEAF_SIZES):
+        order, start = divide_rows(rows, LEAF_SIZES[each], int(seeds[each]))
     for each in range(1, MAX_ROUNDS + 1):
         if _compare_neighbors_of_neighbors(rows, lists, each, seeds[-each]) < CONVERGED:
             break
@@ -196,7 +193,7 @@ def _follow_neighbors(
 ) -> None:
     """Offer rows, from ``first`` on, those that list them and the neighbors of their neighbors."""
     num_paths = (lists.shape[1] + NUM_REVERSE) * (lists.shape[1] + 1)
-    visited = np.zeros(_table_size(1 + lists.shape[1] + num_paths), np.int64)
+    visited = np.zeros(NUM_VISITED, np.int64)
     found = np.empty(-(-num_paths // CHUNK) * CHUNK, np.int32)
     products = np.empty(len(found), np.float32)
     here = np.empty(codes.shape[1], np.float32)
@@ -208,7 +205,7 @@ def _follow_neighbors(
         for each in range(count):
             products[each] = multiply_with_code(here, codes[found[each]])
         for each in range(count):
-            products[each] *= scale[found[each]]
+            products[each] *= scale[found[each]] * np.float32(found[each] != row)  # a row is not its own neighbor
         padded = -(-count // CHUNK) * CHUNK
         products[count:padded] = 0
         changes[at] += insert_products(updated[at], products[:padded], found, current)
@@ -224,53 +221,43 @@ def _collect_paths(
     visited: IntArray,
     found: Int32Array,
 ) -> int:
-    """Write the rows to compare with a row, and return how many there are."""
+    """Write the rows to compare with a row, and return how many there are; some may be listed twice.
+
+    ``visited`` remembers, in a place that depends on its number, the last row that was written. There is no branch for
+    the rows that were visited before, as it could not be predicted.
+    """
     count, num_listed = 0, lists.shape[1]
-    _visit(visited, row, row)
+    own = np.int64(row + 1) << 32
     for entry in lists[row]:
-        if entry != 0:
-            _visit(visited, row, get_row(entry))
+        visited[_find_place(get_row(entry))] = own | get_row(entry)
     for each in range(num_listed + NUM_REVERSE):
         if each < num_listed:
             neighbor, new = get_row(lists[row, each]), _is_new(lists[row, each], current)
         else:
             mark = reverse[row, each - num_listed]
             neighbor, new = np.int64(mark // 2) - 1, mark % 2 == 1
-            if neighbor >= 0 and _visit(visited, row, neighbor):
-                found[count] = neighbor
-                count += 1
-        if neighbor < 0 or not (new or is_fresh[neighbor]):
+        if neighbor < 0:
+            continue
+        if each >= num_listed:
+            place = _find_place(neighbor)
+            found[count] = neighbor
+            count += visited[place] != own | neighbor
+            visited[place] = own | neighbor
+        if not (new or is_fresh[neighbor]):
             continue
         for entry in lists[neighbor]:
             if entry == 0:
                 break
-            if (new or _is_new(entry, current)) and _visit(visited, row, get_row(entry)):
-                found[count] = get_row(entry)
-                count += 1
+            other = get_row(entry)
+            place = _find_place(other)
+            chosen = (new | _is_new(entry, current)) & (visited[place] != own | other)
+            found[count] = other
+            count += chosen
+            visited[place] = own | other if chosen else visited[place]
     return count
 
 
 @njit
-def _table_size(num_entries: int) -> int:
-    """Return a power of two that keeps a hash table at most half full."""
-    size = 64
-    while size < 2 * num_entries:
-        size *= 2
-    return size
-
-
-@njit
-def _visit(visited: IntArray, row: int, other: Any) -> bool:
-    """Mark another row as visited from this one; return False if it was already.
-
-    The marks are a hash table, in which those of rows before this one are ignored.
-    """
-    mark = (np.int64(row + 1) << 32) | np.int64(other)
-    mask = np.int64(len(visited) - 1)
-    place = (np.int64(other) * np.int64(0x9E3779B1) >> 12) & mask
-    while visited[place] >> 32 == row + 1:
-        if visited[place] == mark:
-            return False
-        place = (place + 1) & mask
-    visited[place] = mark
-    return True
+def _find_place(row: Any) -> Any:
+    """Return the place of a row among those visited."""
+    return (np.int64(row) * np.int64(0x9E3779B1) >> 12) & np.int64(NUM_VISITED - 1)

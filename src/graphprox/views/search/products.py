@@ -7,7 +7,6 @@ times.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,16 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphprox._utils.arrays import IntArray
 from graphprox._utils.numba_helpers import Float32Array, Int32Array, njit, njit_fast_finite, run_in_parallel
+from graphprox.views.search.unit_rows import ReadRows, iterate_blocks
 
 TILE = 4  # rows on each side of a tile of products
 LANES = 16  # columns are padded to a multiple of this, so that no loop ends in single numbers
 MAX_PRECISE_BYTES = 2**32  # of 16-bit rows; beyond, rows are stored in 8 bits
-BLOCK_ROWS = 65_536  # converted at a time
 
 Codes = NDArray[Any]  # int16 or int8
-ReadRows = Callable[[IntArray], Float32Array]  # row numbers -> rows of length 1
 
 
 @dataclass(frozen=True)
@@ -47,28 +44,27 @@ class CompactRows:
         return len(self.codes)
 
 
-def compact_rows(read_rows: ReadRows, size: int, num_columns: int) -> CompactRows:
+def compact_rows(read_rows: ReadRows, size: int) -> CompactRows:
     """Read all rows, a block at a time, and store them as integers.
 
     Parameters
     ----------
     read_rows : callable
-        From row numbers to rows.
-    size, num_columns : int
-        Shape of the matrix.
+        From row numbers to dense rows of length 1.
+    size : int
+        Number of rows.
 
     Returns
     -------
     CompactRows
     """
-    padded = -(-num_columns // LANES) * LANES
+    padded = -(-read_rows(np.arange(1)).shape[1] // LANES) * LANES
     dtype = np.int16 if 2 * size * padded <= MAX_PRECISE_BYTES else np.int8
     rows = CompactRows(np.zeros((size, padded), dtype), np.empty(size, np.float32))
     largest = np.float32(np.iinfo(dtype).max)
-    for first in range(0, size, BLOCK_ROWS):
-        last = min(first + BLOCK_ROWS, size)
-        block = read_rows(np.arange(first, last))
-        run_in_parallel(partial(_encode, block, largest, rows.codes[first:last], rows.scale[first:last]), last - first)
+    for block in iterate_blocks(size):
+        codes, scale = rows.codes[block[0] : block[-1] + 1], rows.scale[block[0] : block[-1] + 1]
+        run_in_parallel(partial(_encode, read_rows(block), largest, codes, scale), len(block))
     return rows
 
 
@@ -82,6 +78,11 @@ def _encode(block: Float32Array, largest: Any, codes: Codes, scale: Float32Array
         for column in range(block.shape[1]):
             codes[row, column] = np.int32(np.rint(block[row, column] * factor))
         scale[row] = highest / largest
+
+
+def pad_matrix(rows: Float32Array) -> Float32Array:
+    """Return rows with columns and rows of zeros, so that they can be multiplied."""
+    return np.pad(rows, ((0, -len(rows) % TILE), (0, -rows.shape[1] % LANES)))
 
 
 def reorder_rows(rows: CompactRows, order: Int32Array) -> None:

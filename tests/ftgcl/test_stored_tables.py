@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphprox.ftgcl.work_folder import WorkFolder, open_work_folder
+from graphprox._utils.work_folder import use_work_folder
+from graphprox.ftgcl.stored_tables import WorkFolder, open_work_folder
 from graphprox.io.storage.model_files import WORK, work_files
 
 VALUES = np.random.default_rng(0).random((10, 5), dtype=np.float32)
@@ -96,3 +97,10 @@ def test_folder_without_a_model_is_temporary(make):
         path = work.path
         assert path.is_dir()
     assert not path.exists()
+
+
+def test_temporary_folder_is_where_large_files_go(tmp_path, make):
+    with use_work_folder(tmp_path), open_work_folder(None) as work:
+        work.table({"k": 1}, make)
+        assert work.path.parent == tmp_path
+    assert list(tmp_path.iterdir()) == []

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from graphprox._utils.arrays import FloatArray
+from graphprox._utils.work_folder import work_folder
 from graphprox.distributed.processes import Processes
 from graphprox.errors import ReadError
 from graphprox.io.storage.files import atomic_write, make_writable_folder
@@ -129,7 +130,7 @@ def open_work_folder(folder: Path | None, processes: Processes | None = None) ->
     WorkFolder
     """
     if folder is None:
-        with tempfile.TemporaryDirectory(prefix="graphprox-") as temporary:
+        with tempfile.TemporaryDirectory(prefix="graphprox-", dir=work_folder()) as temporary:
             yield WorkFolder(Path(temporary), processes)
         return
     yield (work := WorkFolder(folder / WORK, processes))
