@@ -157,24 +157,35 @@ def test_truncated_file_is_named(run_invalid, tmp_path, ending, share):
 # -- invalid content ------------------------------------------------------------------------------------------------
 
 EDGES = {
-    "negative weight": ("a,b,1\nb,c,-2\n", ["non-negative", "row 2", "-2"]),
-    "NaN weight": ("a,b,1\nb,c,nan\n", ["finite", "row 2", "nan"]),
-    "no weight": ("source,target,weight\na,b,1\nb,c,\n", ["row 3", "none"]),
-    "infinite weight": ("a,b,1\nb,c,inf\n", ["finite", "row 2", "inf"]),
-    "weight beyond float32": ("a,b,1\nb,c,1e39\n", ["finite", "1e+39"]),
-    "weight in words": ("source,target,weight\na,b,1\nb,c,much\n", ["must be numbers", "row 3", "'much'"]),
-    "weight with a comma": ("source;target;weight\na;b;0,5\nb;c;1\n", ["must be numbers", "row 2", "'0,5'"]),
-    "a row too long": ("a,b\nb,c\nc,d,5\n", ["2 cells", "row 3 has 3", "'c,d,5'"]),
-    "a row too short": ("source,target,weight\na,b,1\nb,c\n", ["3 cells", "row 3 has 2"]),
-    "no id": ("a,b\n,c\n", ["row 2", "lacks one"]),
+    "negative weight": ("a,b,1\nb,c,-2\n", ["non-negative", "line 2", "-2"]),
+    "NaN weight": ("a,b,1\nb,c,nan\n", ["finite", "line 2", "nan"]),
+    "no weight": (
+        "source,target,weight\na,b,1\nb,c,\n",
+        ["must have a weight", "line 3", "is empty", "write a number"],
+    ),
+    "infinite weight": ("a,b,1\nb,c,inf\n", ["finite", "line 2", "inf"]),
+    "weight beyond float32": ("a,b,1\nb,c,1e39\n", ["at most 3.4e+38", "1e+39", "divide all by"]),
+    "weight in words": ("source,target,weight\na,b,1\nb,c,much\n", ["must be numbers", "line 3", "'much'"]),
+    "weight with a comma": ("source;target;weight\na;b;1,234\nb;c;1\n", ["must be numbers", "line 2", "'1,234'"]),
+    "weight with a point": (
+        "a;b;0,5\nb;c;1.234\n",
+        ["must all have a decimal comma", "line 2", "'1.234'", "write 1,5"],
+    ),
+    "a row too long": ("a,b\nb,c\nc,d,5\n", ["2 cells", "line 3 has 3", "'c,d,5'"]),
+    "a row too short": ("source,target,weight\na,b,1\nb,c\n", ["3 cells", "line 3 has 2"]),
+    "no id": ("a,b\n,c\n", ["line 2", "lacks one"]),
     "one column": ("a\nb\n", ["two ids", "'a'"]),
     "no edges": ("source,target\n", ["at least one edge"]),
     "comments alone": ("# nothing\n", ["it has none"]),
     "one node": ("a,a\n", ["at least two nodes", "got 1"]),
     "ids beyond 2^63": ("1,2\n2,9223372036854775808\n", ["less than 2^63", "9223372036854775808"]),
     "an open quote": ('a,b\nb,"c\nc,d\n', ["quote must be closed"]),
-    "another encoding": ("é,b\n".encode("latin-1"), ["UTF-8"]),
-    "another encoding far down": (b"a,b\n" * 30_000 + "é,b\n".encode("latin-1"), ["UTF8"]),
+    "no text": (b"\x81,b\n", ["must be text in UTF-8"]),
+    "no text far down": (b"a,b\n" * 30_000 + b"\x81,b\n", ["must be text in UTF-8"]),
+    "damaged text": ("é,è\né,ü\n".encode()[:-2] + b"\n", ["UTF-8", "1 character is damaged", "--encoding NAME"]),
+    "a damaged mark": (b"\xff\xfea\0,\0b\0\n", ["must be text in utf-16", "another --encoding"]),
+    "another separator": ("sep=:\na:b\n", ["sep= must name a comma, semicolon, tab, bar or space", "'sep=:'"]),
+    "a separator alone": ("sep=;\n", ["rows of data", "none below 'sep=;'"]),
 }
 
 
@@ -188,13 +199,13 @@ def test_invalid_edge_list_is_rejected(run_invalid, tmp_path, case):
 FEATURES = {
     "other ids": ("x,1\ny,2\na,5\n", ["2 of the 3 nodes of", "such as 'b', 'c'", "such as 'x', 'y', 'a'"]),
     "a row twice": ("a,1\nb,2\nc,3\nb,4\n", ["several for 'b'"]),
-    "a row too long": ("id,f\na,1\nb,2,9\nc,3\n", ["2 cells", "row 3 has 3"]),
+    "a row too long": ("id,f\na,1\nb,2,9\nc,3\n", ["2 cells", "line 3 has 3"]),
     "infinity": ("a,1\nb,2\nc,-inf\n", ["finite", "-inf", "'c'"]),
-    "a word": ("a,1,1\nb,2,tall\nc,3,3\n", ["must be numbers", "column 3", "row 2", "'tall'"]),
-    "a date that is none": ("a,2024-01-31\nb,2024-01-32\nc,2024-02-01\n", ["dates must be", "row 2", "'2024-01-32'"]),
+    "a word": ("a,1,1\nb,2,tall\nc,3,3\n", ["must be numbers", "column 3", "line 2", "'tall'"]),
+    "a date that is none": ("a,2024-01-31\nb,2024-01-32\nc,2024-02-01\n", ["dates must be", "line 2", "'2024-01-32'"]),
     "only empty cells": ("a,\nb,NA\nc,\n", ["a column that differs between nodes", "no values"]),
     "ids alone": ("a\nb\nc\n", ["id alone"]),
-    "no id": ("a,1\n,2\nc,3\n", ["row 2", "lacks one"]),
+    "no id": ("a,1\n,2\nc,3\n", ["line 2", "lacks one"]),
     "ids beyond 2^63": ("1,1\n99999999999999999999,2\n", ["less than 2^63"]),
 }
 
@@ -211,7 +222,7 @@ LABELS = {
     "unknown nodes": ("ann,cat\nzoe,dog\n", ["labels of 'ann', 'zoe'", "such as 'a', 'b', 'c'"]),
     "a label twice": ("a,cat\nb,dog\na,dog\n", ["one label", "several for 'a'"]),
     "three columns": ("a,cat,1\nb,dog,2\n", ["an id and a label", "3 cells"]),
-    "a row too short": ("a,cat\nb\n", ["2 cells", "row 2 has 1"]),
+    "a row too short": ("a,cat\nb\n", ["2 cells", "line 2 has 1"]),
 }
 
 
@@ -280,6 +291,7 @@ NO_EDGES = nx.empty_graph(["a", "b"])
 WHOLE_GRAPHS = {
     "npz, an unknown node": ({"g_npz": npz(edge_index=[[0], [7]], x=np.eye(3))}, ["node 7 is unknown"]),
     "npz, no nodes": ({"g_npz": npz(edge_index=np.empty((2, 0), int), x=np.empty((0, 1)))}, ["at least two nodes"]),
+    "npz, floats": ({"g_npz": npz(edge_index=[[0, 1.5], [1, 0]])}, ["edge_index must contain integer", "float64"]),
     "npz, one node": ({"g_npz": npz(edge_index=[[0], [0]], x=[[1.0]])}, ["at least two nodes", "got 1"]),
     "npz, no edges": ({"g_npz": npz(edge_index=np.empty((2, 0), int), x=np.eye(2))}, ["at least one edge"]),
     "npz, NaN": ({"g_npz": npz(edge_index=[[0], [1]], x=[[1.0], [np.nan]], ids=["p", "q"])}, ["NaN", "'q'"]),

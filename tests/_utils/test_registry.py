@@ -82,11 +82,11 @@ def test_registered_entry_is_found_by_any_spelling_of_its_name(registry):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("circel", "shape must be registered; got 'circel': did you mean 'circle'?"),
-        ("zzz", "shape must be registered; got 'zzz': valid names are circle"),
-        (3, "shape must be registered; got 3: valid names are circle"),
-        (["circle"], "shape must be registered; got ['circle']: did you mean 'circle'?"),
-        (None, "shape must be registered; got None: valid names are circle"),
+        ("circel", "shape must be a known name; got 'circel': did you mean 'circle'?"),
+        ("zzz", "shape must be a known name; got 'zzz': valid names are circle"),
+        (3, "shape must be a known name; got 3: valid names are circle"),
+        (["circle"], "shape must be a known name; got ['circle']: did you mean 'circle'?"),
+        (None, "shape must be a known name; got None: valid names are circle"),
     ],
 )
 def test_unknown_name_is_rejected_with_a_suggestion(registry, name, message):

@@ -14,11 +14,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import graphprox
 from graphprox.cli.app import app
-from graphprox.cli.info import sparkline
+from graphprox.cli.info import describe_column, sparkline
+from graphprox.datasets import ColumnDescription
 
 PROGRAM = Path(sys.executable).with_name("graphprox")
 
@@ -183,7 +185,7 @@ def test_help_is_printed_without_arguments(run):
             ["embed", "{graph}", "--out", "emb.npy", "--method", "dgi", "--epochs", "-1"],
             "--epochs must be a non-negative integer; got -1",
         ),
-        (["embed", "{graph}", "--out", "emb.npy", "--method", "dgj"], "--method must be registered; got 'dgj'"),
+        (["embed", "{graph}", "--out", "emb.npy", "--method", "dgj"], "--method must be a known name; got 'dgj'"),
         (
             ["embed", "{graph}", "--out", "emb.npy", "--method", "ft-gcl", "--checkpoint-every", "0"],
             "--checkpoint-every must be a positive integer; got 0",
@@ -324,13 +326,15 @@ def test_commands_share_the_options_for_reading_a_graph(run, monkeypatch, comman
     monkeypatch.setenv("COLUMNS", "160")
     _, out, _ = run(command, "--help")
     _, _, panel = out.partition("Reading the graph")
-    assert set(re.findall(r"--[a-z-]+", panel)) - {"--labels", "--label"} == {
+    assert ("--kind" in panel) == (command != "transform")
+    assert set(re.findall(r"--[a-z-]+", panel)) - {"--labels", "--label", "--kind"} == {
         "--features",
         "--database",
         "--directed",
         "--undirected",
         "--header",
         "--no-header",
+        "--encoding",
         "--source",
         "--target",
         "--weight",
@@ -436,6 +440,161 @@ def test_columns_in_doubt_are_named_with_options(run, tmp_path):
     for words in (
         "--source, --target and --weight take other columns",
         "--id takes another column",
-        "if it is the class",
+        "is used as a feature: use --kind label=ignored to leave it out",
     ):
         assert words in stderr
+
+
+# -- kinds of columns -----------------------------------------------------------------------------------------------
+
+USERS = "user_id,age,zip code,about me\n" + "".join(
+    f"u{i},{31 + i % 7 * i % 5},{75001 + i % 3},writes long sentences about the number {i} and others\n"
+    for i in range(12)
+)
+
+
+@pytest.fixture
+def users(tmp_path, monkeypatch):
+    """Arguments of a graph of users with codes and texts."""
+    monkeypatch.chdir(tmp_path)
+    Path("friends.csv").write_text("source,target\n" + "".join(f"u{i},u{(i * 5 + 1) % 12}\n" for i in range(12)))
+    Path("users.csv").write_text(USERS)
+    return ["friends.csv", "--features", "users.csv"]
+
+
+def test_a_column_of_text_is_left_out_as_the_error_says(run, users):
+    code, _, err = run("info", *users)
+    assert code == 2
+    assert "use --kind 'about me=ignored' to leave it out, or embed it by a language model" in err
+    code, out, err = run("info", *users, "--kind", "about me=ignored")
+    assert (code, "features    2 " in out) == (0, True)
+    assert err == (
+        "warning: column 'zip code' is named as a code and read as a quantity: use --kind 'zip code=category' to read "
+        "it as codes, or --kind 'zip code=number' to confirm it\n"
+    )
+    code, out, err = run("info", *users, "--kind", "about me=ignored", "--kind", "zip code=category")
+    assert (code, "features    4 " in out, err) == (0, True, "")
+
+
+def test_transform_takes_columns_as_the_model_knows_them(run, users, tmp_path):
+    kinds = ["--kind", "about me=ignored", "--kind", "3=category"]
+    code, _, err = run("embed", *users, *kinds, "--out", "a.npy", "--dim", "4", "--model", "model")
+    assert (code, err) == (0, "")
+    Path("users.csv").write_text(USERS.replace("writes long", "5"))
+    code, _, err = run("transform", *users, "--out", "b.npy", "--model", "model")
+    assert (code, err) == (0, "")
+    assert np.array_equal(np.load("a.npy"), np.load("b.npy"))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "sentence"),
+    [
+        (["zip"], "--kind must be COLUMN=KIND, as in --kind zip=category; got 'zip'"),
+        (["=category"], "--kind must be COLUMN=KIND, as in --kind zip=category; got '=category'"),
+        (["age=number", "age=date"], "--kind must be given once for a column; got two for 'age'"),
+        (["zip cod=category"], "--kind must name a column of users.csv; got 'zip cod': did you mean 'zip code'?"),
+        (
+            ["age=numbr"],
+            "among number, boolean, category, date, ignored; got 'numbr' for 'age': did you mean 'number'?",
+        ),
+        (["7=number"], "--kind must be a column of users.csv, by name or by number from 1 to 4; got 7"),
+    ],
+)
+def test_kinds_that_are_wrong_are_one_sentence(run, users, kinds, sentence):
+    code, out, err = run("info", *users, *(part for kind in kinds for part in ("--kind", kind)))
+    assert (code, out) == (2, "")
+    assert err.startswith("error: --kind must ")
+    assert err.endswith(f"{sentence}\n")
+
+
+def test_kinds_without_features_are_one_sentence(run, users):
+    assert run("info", users[0], "--kind", "age=number") == (
+        2,
+        "",
+        "error: --kind can only be given with a table of features; got none\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "kind"),
+    [("--drop", "ignored"), ("--exclude", "ignored"), ("--category", "category"), ("--numeric", "number")],
+)
+def test_options_of_other_programs_lead_to_kind(run, users, option, kind):
+    code, _, err = run("info", *users, option, "zip")
+    assert (code, err) == (2, f"error: graphprox info has no option {option}: use --kind COLUMN={kind}\n")
+
+
+def test_transform_has_no_option_kind(run, users):
+    code, _, err = run("transform", *users, "--model", "m", "--out", "o.npy", "--kind", "age=number")
+    assert code == 2
+    assert (
+        err
+        == "error: graphprox transform has no option --kind, as the model knows the kinds of columns: leave it out\n"
+    )
+
+
+# -- columns of info ------------------------------------------------------------------------------------------------
+
+
+def test_info_says_what_columns_are_taken_for(run, users):
+    labels = ["--labels", "users.csv", "--label", "zip code"]
+    code, out, err = run("info", *users, *labels, "--kind", "about me=ignored")
+    assert (code, err) == (0, "")
+    shown = [line.strip().split(maxsplit=2) for line in out.partition("taken for")[2].splitlines()[1:]]
+    assert shown[:4] == [
+        ["source", "edges", "source"],
+        ["target", "edges", "target"],
+        ["user_id", "features", "id"],
+        ["age", "features", "number"],
+    ]
+    assert [" ".join(" ".join(words).split()) for words in shown[4:]] == [
+        "about me features ignored, as given",
+        "zip code labels label of 3 classes",
+    ]
+    _, out, _ = run("info", *users, *labels, "--kind", "about me=ignored", "--json")
+    columns = {each["column"]: each for each in json.loads(out)["columns"]}
+    assert columns["age"] == {
+        "table": "features",
+        "column": "age",
+        "role": "feature",
+        "kind": "number",
+        "features": 1,
+        "missing": 0,
+        "values": None,
+        "rare": None,
+        "reason": "",
+    }
+    assert columns["zip code"]["values"] == 3
+
+
+def test_info_of_many_columns_lists_some_and_counts_the_others(run, tmp_path):
+    names = ["id", *(f"f{i}" for i in range(59)), "x" * 90]
+    rows = [names, *([str(node), *(str(node * i % 7) for i in range(60))] for node in range(3))]
+    (tmp_path / "x.csv").write_text("".join(",".join(row) + "\n" for row in rows))
+    (tmp_path / "e.csv").write_text("source,target\n0,1\n1,2\n")
+    command = ["info", tmp_path / "e.csv", "--features", tmp_path / "x.csv"]
+    _, out, _ = run(*command)
+    assert "and 23 more" in out
+    assert "23 numbers; --json lists all" in out
+    assert max(map(len, out.splitlines())) <= 100
+    assert len(json.loads(run(*command, "--json")[1])["columns"]) == 63
+
+
+@pytest.mark.parametrize(
+    ("description", "words"),
+    [
+        ({"kind": "number", "features": 1, "missing": 0}, "number"),
+        ({"kind": "number", "features": 2, "missing": 1234}, "number, 1,234 missing"),
+        ({"kind": "number", "features": 128, "missing": 0}, "128 numbers"),
+        ({"kind": "category", "features": 50, "missing": 0, "values": 812, "rare": 763},
+         "category of 812 values, 763 rare ones together"),
+        ({"kind": "category", "features": 2, "missing": 1, "values": 1, "rare": 0}, "category of 1 value, 1 missing"),
+        ({"kind": "boolean", "features": 2, "missing": 5}, "yes or no, 5 missing"),
+        ({"kind": "date", "features": 5, "missing": 0}, "date"),
+        ({"role": "ignored", "reason": "no values"}, "ignored, no values"),
+        ({"role": "label", "values": 1, "missing": 2}, "label of 1 class, 2 missing"),
+        ({"role": "weight"}, "weight"),
+    ],
+)  # fmt: skip
+def test_a_column_is_described_in_words(description, words):
+    assert describe_column(ColumnDescription("features", "c", **{"role": "feature", **description})) == words

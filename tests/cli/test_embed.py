@@ -205,7 +205,7 @@ def test_loss_is_logged_for_tensorboard(embed, tmp_path):
     ("arguments", "sentence"),
     [
         (["--out", "emb.doc"], "the ending of an embedding file must be one of .parquet"),
-        (["--method", "ft-gcp"], "method must be registered; got 'ft-gcp': did you mean 'ft-gcl'?"),
+        (["--method", "ft-gcp"], "method must be a known name; got 'ft-gcp': did you mean 'ft-gcl'?"),
         (["--preset", "Coro"], "FT-GCL has no preset 'Coro'; did you mean 'Cora'?"),
         (["--set", "encoder.n_componets=3"], "did you mean 'encoder.n_components'?"),
         (["--set", "temprature=3"], "FT-GCL has no setting 'temprature'; did you mean 'temperature'?"),

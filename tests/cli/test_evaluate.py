@@ -326,6 +326,18 @@ def test_groups_of_nodes_are_evaluated_as_in_python(run, tmp_path, emb, graph, n
     assert "micro F1" in out
 
 
+@pytest.mark.parametrize(("task", "words"), [("classification", '--task multilabel --separator ";"'),
+                                              ("multilabel", 'set --separator ";"')])  # fmt: skip
+def test_a_forgotten_separator_is_proposed(run, tmp_path, emb, graph, no_data, task, words):
+    path = tmp_path / "tags.csv"
+    path.write_text("id,tags\n" + "".join(f"{i},t{y};{'odd' if i % 2 else 'even'}\n" for i, y in enumerate(graph.y)))
+    edges = tmp_path / "edges.csv"
+    np.savetxt(edges, graph.edges_once().T, fmt="%d", delimiter=",")
+    command = ("evaluate", edges, "--labels", path, "--embedding", emb, "--splits", 1, "--task", task)
+    code, _, err = run(*command)
+    assert (code, words in err) == (0, True), err
+
+
 def test_multilabel_needs_labels_and_its_options_need_it(run, emb, no_data):
     code, _, err = run("evaluate", GRAPH, "--embedding", emb, "--task", "multilabel")
     assert (code, "--task multilabel needs --labels FILE" in err) == (2, True)

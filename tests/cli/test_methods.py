@@ -121,7 +121,7 @@ def test_every_setting_is_accepted_with_its_default(name, run):
 def test_unknown_method_is_reported_with_a_suggestion(run):
     code, out, err = run("methods", "dgj")
     assert (code, out) == (2, "")
-    assert err == "error: method must be registered; got 'dgj': did you mean 'dgi'?\n"
+    assert err == "error: method must be a known name; got 'dgj': did you mean 'dgi'?\n"
 
 
 # -- compare --------------------------------------------------------------------------------------------------------

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from torch_geometric.data import Dataset
 from torch_geometric.datasets import WebKB
 
 from graphprox import DatasetError, load_dataset
-from graphprox.datasets.source import cache_directory
+from graphprox.datasets.source import _list_exported_names, cache_directory
 
 
 @pytest.fixture
@@ -80,3 +83,19 @@ def test_the_cache_follows_xdg_cache_home(monkeypatch, tmp_path):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert cache_directory() == tmp_path / "home" / ".cache" / "graphprox" / "datasets"
+
+
+def test_exported_names_are_those_of_the_data_sets_of_pyg():
+    import torch_geometric
+
+    datasets = vars(torch_geometric.datasets).items()
+    classes = {name for name, found in datasets if isinstance(found, type) and issubclass(found, Dataset)}
+    assert classes <= set(_list_exported_names())
+
+
+def test_an_unknown_class_is_rejected_without_importing_pyg():
+    command = "import sys\nfrom graphprox.datasets.source import get_pyg_class\n"
+    command += "try:\n    get_pyg_class('os')\nexcept Exception as error:\n    print(error, 'torch' in sys.modules)\n"
+    printed = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True).stdout
+    assert "it has no 'os'" in printed
+    assert printed.endswith("False\n")

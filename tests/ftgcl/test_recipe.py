@@ -561,7 +561,7 @@ def test_estimator_trains_with_registered_extensions(graph):
         ({"views": {"degree": {"pwer": 1}}}, "recipe has no field 'views.degree.pwer'; did you mean 'views.degree.po"),
         ({"encoder": {"name": "linear", "bias": 1}}, "encoder.bias must be true or false; got 1"),
         ({"objective": {"name": "distance", "scale": 0}}, "objective.scale must be a positive, finite number; got 0"),
-        ({"objective": {"name": "distanc"}}, "objective must be registered; got 'distanc': did you mean 'dist"),
+        ({"objective": {"name": "distanc"}}, "objective must be a known name; got 'distanc': did you mean 'dist"),
     ],
 )
 def test_invalid_option_of_an_extension_is_rejected(fields, message):

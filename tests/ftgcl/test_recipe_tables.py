@@ -56,10 +56,10 @@ RULES = [
     ("augmentations.light = 0.2", "augmentations.light must be a table; got 0.2"),
     ("augmentations = 0.2", "augmentations must be a table; got 0.2"),
     # choices and names
-    ("encoder.name = 'gta'", "encoder must be registered; got 'gta': did you mean 'gat'?"),
-    ("encoder.name = 3", f"encoder must be registered; got 3: valid names are {', '.join(ENCODERS)}"),
-    ("encoder.name = ['gat']", "encoder must be registered; got ['gat']: did you mean 'gat'?"),
-    ("objective.name = 'edge'", "objective must be registered; got 'edge': valid names are channel, node"),
+    ("encoder.name = 'gta'", "encoder must be a known name; got 'gta': did you mean 'gat'?"),
+    ("encoder.name = 3", f"encoder must be a known name; got 3: valid names are {', '.join(ENCODERS)}"),
+    ("encoder.name = ['gat']", "encoder must be a known name; got ['gat']: did you mean 'gat'?"),
+    ("objective.name = 'edge'", "objective must be a known name; got 'edge': valid names are channel, node"),
     ("encoder.activation = 'tanh'", "encoder.activation must be one of relu, elu, prelu, none; got 'tanh'"),
     ("encoder.jumping = 'lstm'", "encoder.jumping must be one of last, concat, max; got 'lstm'"),
     ("views.engine = 'annoy'", "views.engine must be one of auto, exact, descent, hnsw, ivf, lsh; got 'annoy'"),
@@ -215,7 +215,7 @@ def test_empty_range_of_k_is_rejected(fields, message):
 
 
 def test_options_of_an_unknown_view_are_rejected():
-    with pytest.raises(ParameterError, match="view must be registered; got 'shape'"):
+    with pytest.raises(ParameterError, match="view must be a known name; got 'shape'"):
         ViewsOptions().options_of("shape")
 
 

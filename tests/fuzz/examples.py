@@ -63,6 +63,12 @@ def to_csv(frame, **options):
     return frame.to_csv(index=False, **options).encode()
 
 
+def to_excel(frame, *, encoding="utf-8-sig", named=True, **options):
+    """Return a table as Excel saves it in countries with a decimal comma."""
+    text = frame.to_csv(index=False, lineterminator="\r\n", **{"sep": ";", "decimal": ",", **options})
+    return (f"sep={options.get('sep', ';')}\r\n" * named + text).encode(encoding)
+
+
 def written(name, **options):
     """Return the bytes of an embedding that graphprox has written."""
     with TemporaryDirectory() as folder:
@@ -102,6 +108,8 @@ GRAPHS = {
     "g.txt": b"# a comment\n" + to_csv(NUMBERED, header=False, sep=" "),
     "g.edgelist": to_csv(EDGES, header=False, sep=" "),
     "g.csv.gz": gzip.compress(to_csv(EDGES), mtime=0),
+    "excel-edges.csv": to_excel(EDGES),
+    "windows-edges.csv": to_excel(EDGES.replace("e", "é"), encoding="cp1252", named=False),
     "g.parquet": to_bytes(EDGES.to_parquet),
     "g.graphml": graphml(),
     "citation.npz": to_bytes(lambda file: np.savez(file, **citation())),
@@ -122,6 +130,10 @@ FEATURES = {
     "mixed.tsv": to_csv(MIXED, sep="\t"),
     "mixed.csv.gz": gzip.compress(to_csv(MIXED), mtime=0),
     "mixed.parquet": to_bytes(TYPED.to_parquet),
+    "excel.csv": to_excel(MIXED),
+    "excel.txt": to_excel(MIXED, encoding="utf-16", sep="\t", named=False),
+    "windows.csv": to_excel(MIXED.replace("Rome", "Málaga"), encoding="cp1252"),
+    "utf-16.csv.gz": gzip.compress(to_excel(MIXED, encoding="utf-16"), mtime=0),
 }
 LABELS = {
     "y.csv": to_csv(CLASSES),

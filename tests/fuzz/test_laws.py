@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fuzz.examples import MIXED, NUMBERED
+from fuzz.examples import MIXED, NUMBERED, to_csv, to_excel
 from graphprox import GraphproxWarning, WriteError, read_embedding, read_graph, write_embedding
 
 FORMATS = {
@@ -82,6 +82,58 @@ def to_frame(graph):
 
 def to_edges(graph):
     return {frozenset(pair) for pair in graph.ids[graph.edge_index].T.tolist()}
+
+
+@st.composite
+def tables(draw):
+    """Draw a table of words and of numbers with at most two decimals, which no thousands have."""
+    words = st.text("abzäöüßé€ ,;|'\"", min_size=1, max_size=8).filter(lambda word: word.strip() == word)
+    numbers = st.floats(-1e6, 1e6).map(lambda number: round(number, 2))
+    cells = {"größe": numbers | st.none(), "stadt": words, "preis": numbers, "Café": words | st.none()}
+    size = draw(st.integers(5, 12))
+    return pd.DataFrame({"id": range(size), **{name: draw_cells(draw, each, size) for name, each in cells.items()}})
+
+
+def draw_cells(draw, cells, size):
+    # Rows without a cell in any column, and columns with one value, are laws of their own.
+    return draw(st.lists(cells, min_size=size, max_size=size).filter(lambda found: len({*found} - {None}) > 1))
+
+
+EXCEL = {
+    "x.csv": {"encoding": "utf-8-sig"},
+    "y.csv": {"encoding": "cp1252", "named": False},
+    "z.csv": {"encoding": "utf-16", "named": False},
+    "x.txt": {"encoding": "utf-16-be", "sep": "|", "decimal": "."},
+}
+
+
+def check_excel(table, name):
+    """Check that a table is read as it is, however Excel saves it."""
+    options = EXCEL[name]
+    with TemporaryDirectory() as folder, warnings.catch_warnings(action="ignore", category=GraphproxWarning):
+        edges, plain, path = (Path(folder, each) for each in ("edges.csv", "plain.csv", name))
+        edges.write_bytes(to_csv(NUMBERED))
+        plain.write_bytes(to_csv(table))
+        content = to_excel(table, **options)
+        path.write_bytes(b"\xfe\xff" + content if options["encoding"] == "utf-16-be" else content)
+        found, expected = (read_graph(edges, features=each) for each in (path, plain))
+    assert found.feature_names == expected.feature_names
+    assert np.array_equal(found.x, expected.x)
+
+
+@pytest.mark.parametrize("name", EXCEL)
+@given(tables())
+@QUICK
+def test_a_table_is_the_same_however_excel_saves_it(name, table):
+    check_excel(table, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXCEL)
+@given(tables())
+@LONG
+def test_many_tables_are_the_same_however_excel_saves_them(name, table):
+    check_excel(table, name)
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -21,6 +21,7 @@ VALUES = [
     *("", "0", "1", "3", "4", "-1", "9" * 20, str(2**63 - 1), str(2**42), "1.0", "1e5", "nan", "1_0", "+1", "0x1", "²"),
     *("source", " Source", "weight", "label", "id", "None", "é", "\U0001f600", "\ud800", "a" * 10_000, "\0", " ", "\n"),
     *("--x", "-", "../..", "'", '"', "%s", "{}", "[red]", "[/red]", "\u202e", "\x1b[31m", "standard", "AUTO", ";", ","),
+    *("cp1252", "UTF-16", "idna", "rot13", "utf-8-sig"),
 ]  # fmt: skip
 ANY = st.sampled_from(VALUES) | st.text(max_size=12) | st.integers(-5, 10).map(str)
 PARAMETERS = st.lists(
@@ -32,6 +33,10 @@ SPECS = {
     "pyg": st.tuples(st.sampled_from(LOADERS), ANY).map(lambda parts: "pyg:" + "".join(parts)),
     "any": ANY,
 }
+KINDS = st.tuples(
+    ANY | st.sampled_from([*MIXED.columns, "2", "6"]),
+    ANY | st.sampled_from(["number", "category", "boolean", "date", "ignored"]),
+).map("=".join)
 COMMANDS = {
     "source": ("info", "e.csv", "--source"),
     "target": ("info", "e.csv", "--target"),
@@ -39,6 +44,8 @@ COMMANDS = {
     "weight of GraphML": ("info", "g.graphml", "--weight"),
     "label of GraphML": ("info", "g.graphml", "--label"),
     "id": ("info", "n.csv", "--features", "x.csv", "--id"),
+    "encoding": ("info", "e.csv", "--encoding"),
+    "kind": ("info", "n.csv", "--features", "x.csv", "--kind"),
     "label": ("info", "n.csv", "--labels", "y.csv", "--label"),
     "label of a table": ("info", "n.csv", "--labels", "x.csv", "--features", "x.csv", "--label"),
     "separator": ("evaluate", "v.csv", "--task", "multilabel", "--splits", "1", "--labels", "s.csv", "--separator"),
@@ -106,6 +113,12 @@ def test_an_option_may_have_any_value(place, option, value):
     check_run(place, *COMMANDS[option], value)
 
 
+@given(kinds=st.lists(KINDS, max_size=4))
+@QUICK
+def test_a_column_may_be_of_any_kind(place, kinds):
+    check_run(place, *COMMANDS["kind"][:-1], *(part for kind in kinds for part in ("--kind", kind)))
+
+
 @pytest.mark.parametrize("kind", SPECS)
 @given(more=st.data())
 @QUICK
@@ -126,6 +139,13 @@ def test_an_option_may_have_each_value(place, option):
 @LONG
 def test_an_option_may_have_many_values(place, option, value):
     check_run(place, *COMMANDS[option], value)
+
+
+@pytest.mark.slow
+@given(kinds=st.lists(KINDS, max_size=4))
+@LONG
+def test_columns_may_be_of_any_kinds(place, kinds):
+    check_run(place, *COMMANDS["kind"][:-1], *(part for kind in kinds for part in ("--kind", kind)))
 
 
 @pytest.mark.slow

@@ -10,7 +10,9 @@ import pytest
 
 from fuzz.damage import attempt
 from fuzz.examples import DATABASES, NUMBERED, check_sound, to_csv
-from graphprox import read_graph, read_sql
+from graphprox import Graph, read_graph, read_sql
+from graphprox.preprocessing import Preprocessor
+from graphprox.preprocessing.columns import KINDS
 
 COLUMNS = {
     "numbers": [
@@ -99,6 +101,26 @@ def test_a_table_may_have_any_cells(tmp_path, count):
         check_sound(found)
         read += not isinstance(found, Exception)
     assert read > count / 10
+
+
+@COUNTS
+def test_a_column_with_any_cells_may_be_of_any_kind(tmp_path, count):
+    edges = tmp_path / "edges.csv"
+    edges.write_bytes(to_csv(NUMBERED))
+    read = 0
+    for case in range(count):
+        rng = np.random.default_rng(case)
+        table = make_table(rng)
+        path = Path(tmp_path, "x.parquet" if case % 4 == 0 else "x.csv")
+        table.to_parquet(path) if case % 4 == 0 else path.write_bytes(to_csv(table))
+        kinds = {name: str(rng.choice([*KINDS, "ignored"])) for name in table.columns[1:] if rng.random() < 0.8}
+        found = attempt(lambda path, kinds: read_graph(edges, features=path, kinds=kinds), path, kinds)
+        check_sound(found)
+        if isinstance(found, Graph):
+            read += 1
+            again = attempt(lambda graph: Preprocessor.fit(graph).transform(graph), found)
+            check_sound(again)
+    assert read > count / 20
 
 
 def make_query(rng):

@@ -19,11 +19,19 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from graphprox import IgnoredInputWarning, ReadError, StructuralFeaturesWarning, read_graph
+from graphprox import (
+    AssumedInputWarning,
+    GraphproxError,
+    IgnoredInputWarning,
+    ReadError,
+    StructuralFeaturesWarning,
+    read_graph,
+)
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::graphprox.StructuralFeaturesWarning"),
     pytest.mark.filterwarnings("ignore:weights are read from column 3"),
+    pytest.mark.filterwarnings("ignore:all weights in"),
 ]
 
 INTEGER = re.compile(r"\s*-?\d+\s*", re.ASCII)
@@ -197,7 +205,7 @@ def test_a_late_string_id_makes_all_ids_strings(write, late):
 def test_a_ragged_row_after_a_late_string_id_is_reported(write):
     rows = [f"{i},{i + 1}" for i in range(300_000)]
     rows[100_000], rows[250_000] = "x,1", "5,6,7"  # in different blocks
-    with pytest.raises(ReadError, match="row 250001 has 3: '5,6,7'"):
+    with pytest.raises(ReadError, match="line 250001 has 3: '5,6,7'"):
         read_graph(write("e.csv", "\n".join(rows)))
 
 
@@ -244,3 +252,22 @@ def test_the_weight_column_is_found_by_its_name(write):
 def test_a_plain_edge_list_only_warns_about_missing_features(write, recwarn):
     read_graph(write("e.csv", "source,target,weight\na,b,1\n"))
     assert {each.category for each in recwarn} <= {StructuralFeaturesWarning}
+
+
+def test_weights_that_are_all_zero_are_reported(write):
+    zeros = "source,target,weight\na,b,0\nb,c,0.0\n"
+    with pytest.warns(AssumedInputWarning, match=r"all weights in column .* are 0, and edges of weight 0 join nothing"):
+        assert read_graph(write("e.csv", zeros)).edge_weight.tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("", r"every edge must have a weight; column .* in .* is empty: write a number, or remove the row"),
+        ("1e308", r"edge weights must be at most 3\.4e\+38, the largest float32 number; got 1e\+308 between b and c"),
+        ("-1", r"must be finite and non-negative; column .* in .* contains -1"),
+    ],
+)
+def test_a_weight_that_is_none_is_rejected_with_a_remedy(write, cell, message):
+    with pytest.raises(GraphproxError, match=message):
+        read_graph(write("e.csv", f"source,target,weight\na,b,1\nb,c,{cell}\n"))

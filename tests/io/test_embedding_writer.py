@@ -247,3 +247,8 @@ def test_endings_are_case_insensitive_and_paths_may_be_strings(tmp_path):
 def test_ids_of_the_projector_are_not_empty(tmp_path):
     with pytest.raises(WriteError, match="must not be empty"):
         write_embedding(tmp_path / "e.tsv", [[1.0], [2.0]], ids=["a", ""])
+
+
+def test_a_device_is_rejected_by_its_path():
+    with pytest.raises(WriteError, match=r"must be a regular file with one of the endings .*; got '/dev/null'"):
+        module.check_writable(Path("/dev/null"))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import warnings
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 
-from graphprox import AssumedInputWarning, Graph, GraphError, IgnoredInputWarning, ReadError, read_graph
+from graphprox import AssumedInputWarning, Graph, GraphError, IgnoredInputWarning, ParameterError, ReadError, read_graph
 from graphprox.preprocessing import Preprocessor, TableEncoder
 
 EDGES = "source,target\nann,bob\nbob,cy\ncy,dan\n"
@@ -80,7 +82,7 @@ def test_a_missing_number_is_the_mean_and_has_a_mark(edges, write, cell):
 
 def test_one_word_among_numbers_is_reported_with_its_place(edges, write):
     path = write("x.csv", "id,a,b\nann,1,2\nbob,3,thre\ncy,5,6\n\ndan,7,8\n")
-    with pytest.raises(ReadError, match=r"must be numbers; column 3 in row 3 of .*x\.csv contains 'thre'"):
+    with pytest.raises(ReadError, match=r"must be numbers; column 'b' in line 3 of .*x\.csv contains 'thre'"):
         read_graph(edges, features=path)
 
 
@@ -229,7 +231,184 @@ def test_codes_with_zeros_in_front_are_categories_in_text_and_parquet(edges, wri
     assert read_graph(edges, features=small).feature_names == ("age", "size")
 
 
-def test_a_decimal_comma_is_an_error_that_names_the_cell(edges, write):
-    people = write("x.csv", "id;height\nann;1,5\nbob;1,75\ncy;2\ndan;1,6\n")
-    with pytest.raises(ReadError, match=r"decimal point .*; column 2 in row 2 of .* contains '1,5': write 1\.5"):
-        read_graph(edges, features=people)
+@pytest.mark.parametrize(
+    "text",
+    ['id,height\nann,"1,5"\nbob,"1,75"\ncy,2\ndan,"1,6"\n', "id;height\nann;1,500\nbob;1,750\ncy;2\ndan;1,600\n"],
+    ids=["commas between cells", "thousands"],
+)
+def test_an_ambiguous_comma_is_an_error_that_names_the_cell(edges, write, text):
+    with pytest.raises(
+        ReadError, match=r"decimal point .*; column .* in line [0-9]+ of .* contains '1,50?0?': write 1\.5"
+    ):
+        read_graph(edges, features=write("x.csv", text))
+
+
+# -- kinds that the user gives --------------------------------------------------------------------------------------
+
+USERS = pd.DataFrame(
+    {
+        "age": [31, 25, 40, 52],
+        "user_id": FOUR,
+        "zip": [75001, 69001, 75001, 13001],
+        "about": [f"{name} writes long sentences about many different things" for name in FOUR],
+    }
+)
+KINDS = {"zip": "category", "about": "ignored"}
+ENCODED = ("age", "zip=13001", "zip=69001", "zip=75001")
+
+
+def read_users(edges, folder, reader, frame=USERS, kinds=KINDS):
+    if reader == "frame":
+        return Graph.from_frames(pd.read_csv(edges), frame, kinds=kinds)
+    path = folder / f"users.{reader}"
+    write = {"csv": frame.to_csv, "tsv": frame.to_csv, "parquet": frame.to_parquet}[reader]
+    write(path, index=False, **({"sep": "\t"} if reader == "tsv" else {}))
+    return read_graph(edges, features=path, kinds=kinds)
+
+
+@pytest.mark.parametrize("reader", ["csv", "tsv", "parquet", "frame"])
+@pytest.mark.filterwarnings("ignore:ids are read")
+def test_kinds_are_the_same_however_a_table_is_read(edges, tmp_path, reader):
+    graph = read_users(edges, tmp_path, reader)
+    assert graph.feature_names == ENCODED
+    assert graph.x[:, 1:].tolist() == [[0, 0, 1], [0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    by_number = read_users(edges, tmp_path, reader, kinds={3: "category", "4": "ignored"})
+    assert np.array_equal(by_number.x, graph.x)
+    assert by_number.table.encoder == graph.table.encoder
+
+
+@pytest.mark.parametrize("reader", ["csv", "parquet", "frame"])
+@pytest.mark.filterwarnings("ignore:ids are read")
+def test_an_ignored_column_may_contain_anything(edges, tmp_path, reader):
+    known = read_users(edges, tmp_path, reader, USERS[["age", "user_id"]], kinds={})
+    for cells in (["a", "b", "c", "d"], [1.5, None, 1, 2], [None] * 4, [[1], [2, 3], None, []], [{"a": 1}] * 4):
+        if reader == "csv" and isinstance(cells[0], list | dict):
+            continue
+        frame = USERS[["age", "user_id"]].assign(odd=cells)
+        graph = read_users(edges, tmp_path, reader, frame, kinds={"odd": "ignored"})
+        assert np.array_equal(graph.x, known.x)
+        assert graph.feature_names == known.feature_names
+        assert graph.table.encoder.ignored == ("odd",)
+
+
+@pytest.mark.parametrize("reader", ["csv", "parquet", "frame"])
+@pytest.mark.parametrize("kinds", [KINDS, {"zip": "ignored", "about": "ignored"}])
+@pytest.mark.filterwarnings("ignore:ids are read")
+def test_a_model_takes_new_rows_as_the_kinds_say(edges, tmp_path, reader, kinds):
+    graph = read_users(edges, tmp_path, reader, kinds=kinds)
+    encoder = Preprocessor.fit(graph).encoder
+    path = tmp_path / "new.parquet"
+    USERS.assign(zip=[69001, 69001, 69001, 69001], about=[[1], [2, 3], None, []]).to_parquet(path)
+    for features in (path, USERS.drop(columns="about")):
+        with warnings.catch_warnings(action="error"):
+            warnings.filterwarnings("ignore", "ids are read")
+            if isinstance(features, pd.DataFrame):
+                other = Graph.from_frames(pd.read_csv(edges), features, encoder=encoder)
+                assert np.array_equal(other.x, graph.x)
+            else:
+                other = read_graph(edges, features=features, encoder=encoder)
+                assert other.feature_names == graph.feature_names
+                assert other.x[:, 0].tolist() == [31, 25, 40, 52]
+
+
+@pytest.mark.parametrize(
+    "kinds", [KINDS, {"zip": "ignored", "about": "ignored"}, {"zip": "number", "about": "ignored"}]
+)
+@pytest.mark.filterwarnings("ignore:ids are read")
+def test_nodes_without_a_row_leave_the_kinds_as_they_are(edges, write, kinds):
+    more = write("more.csv", EDGES + "dan,eve\n")
+    path = write("users.csv", USERS.to_csv(index=False))
+    expected = read_graph(edges, features=path, kinds=kinds)
+    with pytest.warns(AssumedInputWarning, match="1 node has no row") as caught:
+        graph = read_graph(more, features=path, kinds=kinds)
+    assert all("ids are read" in str(each.message) or "no row" in str(each.message) for each in caught)
+    known = [graph.feature_names.index(name) for name in expected.feature_names]
+    assert np.array_equal(graph.x[:4, known], expected.x)
+    assert graph.table.encoder.ignored == expected.table.encoder.ignored
+
+
+def test_kinds_of_columns_without_names_are_given_by_number(write):
+    edges = write("e.csv", EDGES.partition("\n")[2])
+    path = write("x.csv", "ann,1,7,3\nbob,3,8,2\ncy,5,7,9\ndan,7,9,4\n")
+    graph = read_graph(edges, features=path, header=False, kinds={3: "category", "4": "ignored"})
+    assert graph.feature_names == ("column 2", "column 3=7", "column 3=8", "column 3=9")
+    numbers = read_graph(edges, features=path, header=False, kinds={3: "ignored"})
+    assert (numbers.x.tolist(), numbers.table.encoder.ignored) == ([[1, 3], [3, 2], [5, 9], [7, 4]], ("column 3",))
+    with warnings.catch_warnings(action="error"):
+        again = read_graph(edges, features=path, header=False, encoder=Preprocessor.fit(numbers).encoder)
+    assert np.array_equal(again.x, numbers.x)
+
+
+def test_lists_of_numbers_may_be_ignored_and_are_numbers_otherwise(edges):
+    frame = pd.DataFrame({"id": FOUR, "vector": [[1.0, 2], [3, 4], [5, 6], [7, 8]], "age": [31, 25, 40, 52]})
+    pairs = pd.read_csv(edges)
+    assert Graph.from_frames(pairs, frame, kinds={"vector": "ignored"}).feature_names == ("age",)
+    given = Graph.from_frames(pairs, frame, kinds={"vector": "number"})
+    assert np.array_equal(given.x, Graph.from_frames(pairs, frame).x)
+    with pytest.raises(
+        ParameterError, match="kinds must be 'number' or 'ignored' for a column of lists; got 'category'"
+    ):
+        Graph.from_frames(pairs, frame, kinds={"vector": "category"})
+
+
+def test_kinds_name_attributes_of_networkx_and_graphml(tmp_path):
+    made = nx.path_graph(4)
+    for node in made:
+        made.nodes[node].update(zip=75001 + node % 2, age=30 + node * node, note=f"n{node}", vec=[1.0, node])
+    kinds = {"zip": "category", "note": "ignored", "vec": "ignored"}
+    graph = Graph.from_networkx(made, kinds=kinds)
+    assert graph.feature_names == ("age", "zip=75001", "zip=75002")
+    assert graph.table.encoder.ignored == ("note", "vec")
+    for node in made:
+        del made.nodes[node]["vec"]
+    nx.write_graphml(made, tmp_path / "g.graphml")
+    del kinds["vec"]
+    assert np.array_equal(read_graph(tmp_path / "g.graphml", kinds=kinds).x, graph.x)
+    with pytest.raises(ParameterError, match="kinds must name attributes of nodes; got 'zpi': did you mean 'zip'"):
+        read_graph(tmp_path / "g.graphml", kinds={"zpi": "category"})
+
+
+@pytest.mark.parametrize(
+    ("kinds", "words"),
+    [
+        ({"zpi": "category"}, "kinds must name a column of .*; got 'zpi': did you mean 'zip'"),
+        ({9: "category"}, "kinds must be a column of .*, by name or by number from 1 to 4; got 9"),
+        ({"zip": "code"}, "kinds must be among number, .*, ignored; got 'code' for 'zip'"),
+        ({"zip": "category", 3: "number"}, "kinds must name each column of .* once; got several for 'zip'"),
+        ({"user_id": "ignored"}, "kinds must name features of .*; got 'user_id', which contains the ids"),
+        (
+            {"age": "ignored", "zip": "ignored", "about": "ignored"},
+            "kinds must leave a feature of .*; got 'ignored' for",
+        ),
+        ({"about": "number"}, "features must be numbers; column .about. in line 2 of .* contains 'ann writes"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:ids are read", "ignore:column 'zip' is named as a code")
+def test_kinds_that_cannot_be_taken_are_rejected(edges, write, kinds, words):
+    with pytest.raises((ParameterError, ReadError), match=words):
+        read_graph(edges, features=write("users.csv", USERS.to_csv(index=False)), kinds=kinds)
+
+
+def test_kinds_of_labels_and_other_files_are_rejected(edges, write, tmp_path):
+    users = write("u.csv", "id,age,team\nann,1,x\nbob,2,y\ncy,3,x\ndan,4,x\n")
+    with pytest.raises(ParameterError, match=r"kinds must name features of .*; got 'team', which contains the labels"):
+        read_graph(edges, features=users, labels=users, label="team", kinds={"team": "category"})
+    np.save(tmp_path / "x.npy", np.eye(4))
+    with pytest.raises(ParameterError, match=r"kinds can only be given with a table of features; .*x\.npy is a matrix"):
+        read_graph(edges, features=tmp_path / "x.npy", kinds={"a": "number"})
+    with pytest.raises(ParameterError, match="kinds can only be given with a table of features; got none"):
+        read_graph(edges, kinds={"a": "number"})
+    with pytest.raises(ParameterError, match="kinds can only be given with a table of features; got none"):
+        Graph.from_frames(pd.read_csv(edges), kinds={"a": "number"})
+    encoder = TableEncoder.of_numbers(["age"], np.zeros(1))
+    for read in (read_graph, Graph.from_frames):
+        pairs, table = (edges, users) if read is read_graph else (pd.read_csv(edges), pd.read_csv(users))
+        with pytest.raises(ParameterError, match="kinds must not be given with an encoder"):
+            read(pairs, features=table, kinds={"age": "number"}, encoder=encoder)
+
+
+def test_a_copy_of_the_label_may_be_ignored_in_silence(edges, write):
+    users = write("u.csv", "id,age,team\nann,1,x\nbob,2,y\ncy,3,x\ndan,4,x\n")
+    labels = write("y.csv", "id,team\nann,x\nbob,y\n")
+    with warnings.catch_warnings(action="error"):
+        assert read_graph(edges, features=users, labels=labels, kinds={"team": "ignored"}).feature_names == ("age",)

@@ -159,9 +159,9 @@ def test_what_is_assumed_is_stated_as_for_files():
             (pd.DataFrame({"source": ["a", 1], "target": ["b", "c"]}),),
             {},
             GraphError,
-            "one type each; got Conversion failed for column source with type object: Expected bytes, got a 'int'",
+            r"must have one type; 'source' of the edges has int, str: make all of them text, as by astype\(str\)$",
         ),
-        ((EDGES.assign(weight=["x", "y", "z"]),), {}, GraphError, "weights must be numbers; column 3 .* 'x'"),
+        ((EDGES.assign(weight=["x", "y", "z"]),), {}, GraphError, "weights must be numbers; column 'weight' .* 'x'"),
     ],
 )
 def test_invalid_tables_are_rejected(frames, options, error, words):
@@ -213,3 +213,27 @@ def test_new_rows_are_read_as_those_of_the_fitted_table():
     graph = Graph.from_frames(pd.DataFrame({"source": ["d"], "target": ["e"]}), new, encoder=encoder)
     assert graph.feature_names == ("age", "code=7", "code=x1")
     assert graph.x.tolist() == [[35, 1, 0], [35, 1, 0]]
+
+
+def test_a_column_of_several_types_is_named_and_can_be_ignored():
+    edges = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]})
+    users = pd.DataFrame({"id": ["a", "b", "c"], "m": [1, "two", None], "age": [1, 2, 4]})
+    with pytest.raises(
+        GraphError, match=r"'m' of the features has int, str: .* or set kinds={'m': 'ignored'} to leave"
+    ):
+        Graph.from_frames(edges, users)
+    assert Graph.from_frames(edges, users, kinds={"m": "ignored"}).feature_names == ("age",)
+
+
+def test_two_columns_of_one_name_are_rejected():
+    users = pd.DataFrame([["a", 1, 2], ["b", 3, 5]], columns=["id", "age", "age"])
+    with pytest.raises(GraphError, match="columns of the features must have different names; 'age' is the name of sev"):
+        Graph.from_frames(pd.DataFrame({"source": ["a"], "target": ["b"]}), users)
+
+
+def test_durations_are_rejected_with_a_remedy():
+    edges = pd.DataFrame({"source": ["a"], "target": ["b"]})
+    users = pd.DataFrame({"id": ["a", "b"], "stay": pd.to_timedelta([1, 2], unit="h"), "age": [1, 2]})
+    with pytest.raises(GraphError, match=r"in seconds, as by dt.total_seconds\(\) .* set kinds={'stay': 'ignored'}"):
+        Graph.from_frames(edges, users)
+    assert Graph.from_frames(edges, users, kinds={"stay": "ignored"}).feature_names == ("age",)

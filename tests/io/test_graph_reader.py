@@ -142,10 +142,10 @@ def test_given_features_cause_no_warning(write):
         ("a,b\n" + "".join(f"a,n{i}\n" for i in range(9)), "a,1\nb,2\n", "9 of the 11 nodes .* 'n0', 'n1', 'n2', and"),
         ("1,2\n2,3\n", "u1,1\nu2,2\n", "3 of the 3 nodes of .* such as '1', '2', '3', .* such as 'u1', 'u2'"),
         ("a,b\nb,c\n", "a,1\nb,2\na,3\nc,1\n", "several for 'a'"),
-        ("a,b\nb,c\n", "id,f\na,1\nb,2,3\nc,1\n", "2 cells, as the first has; row 3 has 3"),
-        ("a,b\nb,c\n", "\n# x\nid,f\n\na,1\nb\nc,1\n", "row 6 has 1: 'b'"),
+        ("a,b\nb,c\n", "id,f\na,1\nb,2,3\nc,1\n", "2 cells, as the first has; line 3 has 3"),
+        ("a,b\nb,c\n", "\n# x\nid,f\n\na,1\nb\nc,1\n", "line 6 has 1: 'b'"),
         ("a,b\nb,c\n", "id\na\nb\nc\n", "it contains the id alone"),
-        ("a,b\nb,c\n", "a,1\n,2\nc,1\n", "row 2 of .* lacks one"),
+        ("a,b\nb,c\n", "a,1\n,2\nc,1\n", "line 2 of .* lacks one: write it"),
     ],
 )
 def test_inconsistent_features_are_rejected(write, edges, features, words):

@@ -77,3 +77,27 @@ def test_labels_of_unknown_nodes_are_counted_in_a_warning(write):
 def test_labels_of_unknown_nodes_alone_are_rejected(write):
     with pytest.raises(ReadError, match="has labels of 'joe', 'kim', and the ids of the graph are such as 'ann'"):
         read_graph(write("e.csv", EDGES), labels=write("y.csv", "id,label\njoe,blue\nkim,red\n"))
+
+
+@pytest.mark.parametrize(
+    ("ids", "words"),
+    [
+        (("ann ", " bob", "cy "), "differ by spaces around them alone, as 'ann' and 'ann ': remove the spaces"),
+        (("ann ", "bob", "cy"), "differ by spaces around them alone, as 'ann' and 'ann ': remove the spaces"),
+        (("x", "y", "z"), "set id to take another column"),
+    ],
+)
+def test_ids_that_differ_by_spaces_alone_are_named(write, ids, words):
+    edges = write("edges.csv", "source,target\nann,bob\nbob,cy\n")
+    features = write("x.csv", "id,age\n" + "".join(f'"{name}",{i}\n' for i, name in enumerate(ids)))
+    several = sum(name != name.strip() or len(name) == 1 for name in ids) > 1
+    raised = pytest.raises(ReadError, match=words) if several else pytest.warns(AssumedInputWarning, match=words)
+    with raised:
+        read_graph(edges, features=features)
+
+
+def test_ids_that_differ_by_leading_zeros_alone_are_named(write):
+    edges = write("edges.csv", "source,target\n007,012\n012,030\n")
+    features = write("x.csv", "id,age\n7,1\n12,2\n30,4\n")
+    with pytest.raises(ReadError, match="differ by leading zeros alone, as '007' and '7': write them with the same"):
+        read_graph(edges, features=features)

@@ -7,8 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from graphprox import IgnoredInputWarning, ParameterError, ReadError, read_graph
+from graphprox import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError, read_graph
 from graphprox.io import read_label_sets
+from graphprox.io.label_sets import find_separator
 
 EXPECTED = [[1, 1, 0], [0, 1, 1], [0, 0, 0]]
 IDS = np.array(["ann", "bob", "eve"])
@@ -75,3 +76,31 @@ def test_a_graph_with_several_labels_per_node_names_the_task_for_them(tmp_path):
     (tmp_path / "groups.csv").write_text("id,group\nann,x\nann,y\n")
     with pytest.raises(ReadError, match=r"one label; .* several for 'ann': .* evaluate --task multilabel"):
         read_graph(tmp_path / "edges.csv", labels=tmp_path / "groups.csv")
+
+
+@pytest.mark.parametrize("separator", [";", "|", ","])
+def test_cells_that_are_made_of_recurring_labels_have_a_separator(separator):
+    cells = [f"t{i % 3}{separator}{'even' if i % 2 else 'odd'}" for i in range(12)]
+    assert find_separator([*cells, None, "", "t1"]) == separator
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["Paris, France", "Lyon, France", "Rome, Italy"],
+        ["a", "b", "a;b", "c"],
+        ["Doe, John", "Roe, Jane", "Poe, Ann"],
+        ["a;b", "a;b"],
+        ["t1", "t2"],
+        [],
+    ],
+)
+def test_other_cells_have_no_separator(cells):
+    assert find_separator(cells) is None
+
+
+def test_a_separator_that_was_forgotten_is_proposed(tmp_path):
+    path = tmp_path / "groups.csv"
+    path.write_text("id,groups\nann,chess;film\nbob,tea;film\neve,tea;chess\n")
+    with pytest.warns(AssumedInputWarning, match="set separator=';' to read several"):
+        assert len(read_label_sets(path).names) == 3

@@ -94,6 +94,9 @@ BOMBS = {
     "a late line in gz": ("g.csv.gz", None, lambda path: write_gzip(path, b"a,b\n" * 99_999, LINE, 360)),
     "a quoted line in gz": ("g.csv.gz", None, lambda path: write_gzip(path, b'a,b\n"', LINE, 360)),
     "blank lines in gz": ("g.csv.gz", None, lambda path: write_gzip(path, b"", b"\n" * 2**24, 360)),
+    "a line of UTF-16 in gz": ("g.csv.gz", None, lambda path: write_gzip(path, b"\xff\xfe", b"a\0" * 2**23, 360)),
+    "blank lines of UTF-16 in gz": ("g.csv.gz", None, lambda path: write_gzip(path, b"\xff\xfe", b"\n\0" * 2**23, 360)),
+    "a line of Windows in gz": ("g.csv.gz", None, lambda path: write_gzip(path, b"\xe9,b\n", LINE, 360)),
     "comments in gz": ("g.txt.gz", None, lambda path: write_gzip(path, b"", b"# a\n" * 2**22, 360)),
     "features in gz": ("x.csv.gz", "--features", lambda path: write_gzip(path, b"id,f\n0,", b"1" * 2**24, 360)),
     "svmlight in gz": ("x.svmlight.gz", "--features", lambda path: write_gzip(path, b"1 1:", b"1" * 2**24, 360)),
@@ -335,3 +338,26 @@ def test_a_footer_that_is_damaged_is_left_to_pyarrow(tmp_path):
         path.write_bytes(broken)
         for part in _read_parts(path):
             assert part["values"] >= 0
+
+
+@pytest.mark.filterwarnings("ignore::graphprox.StructuralFeaturesWarning")
+def test_a_line_that_is_longer_than_a_block_is_read_up_to_the_limit(monkeypatch, tmp_path):
+    path = tmp_path / "long.csv"
+    long = "a" * (5 << 20)
+    path.write_text(f"source,target\n{long},b\nb,c\n")
+    assert sorted(map(len, read_graph(path).ids)) == [1, 1, len(long)]
+    monkeypatch.setenv("GRAPHPROX_MAX_LINE", str(4 << 20))
+    with pytest.raises(ReadError, match=r"a line must have at most 4,194,304 bytes; .*set GRAPHPROX_MAX_LINE"):
+        read_graph(path)
+
+
+@pytest.mark.parametrize("rows", [0, 100_000])
+def test_a_line_beyond_the_limit_is_rejected_wherever_it_is(monkeypatch, tmp_path, rows):
+    monkeypatch.setenv("GRAPHPROX_MAX_LINE", str(3 << 20))
+    path = tmp_path / "long.csv"
+    path.write_text("source,target\n" + "a,b\n" * rows + "a" * (4 << 20))
+    with pytest.raises(ReadError, match=r"a line must have at most 3,145,728 bytes; .*set GRAPHPROX_MAX_LINE"):
+        read_graph(path)
+    monkeypatch.setenv("GRAPHPROX_MAX_LINE", str(5 << 20))
+    with pytest.raises(ReadError, match=r"must (have|begin with) (2|two|ids)"):
+        read_graph(path)

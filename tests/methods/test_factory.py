@@ -27,9 +27,9 @@ def test_method_is_found_by_any_spelling(name):
 
 
 def test_unknown_method_is_rejected_with_a_suggestion():
-    with pytest.raises(ParameterError, match=r"^method must be registered; got 'FT-GLC': did you mean 'ft-gcl'"):
+    with pytest.raises(ParameterError, match=r"^method must be a known name; got 'FT-GLC': did you mean 'ft-gcl'"):
         graphprox.method("FT-GLC")
-    with pytest.raises(ParameterError, match=r"^method must be registered; got 'x': valid names are .*dgi"):
+    with pytest.raises(ParameterError, match=r"^method must be a known name; got 'x': valid names are .*dgi"):
         graphprox.method("x")
 
 

@@ -14,8 +14,17 @@ import pytest
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
-from graphprox.errors import GraphError
-from graphprox.preprocessing.columns import CONSTANT, NAMES, CategoryColumn, DateColumn, fit_column
+from graphprox.errors import AssumedInputWarning, GraphError, ParameterError
+from graphprox.preprocessing.columns import (
+    CONSTANT,
+    EMPTY,
+    KINDS,
+    NAMES,
+    CategoryColumn,
+    DateColumn,
+    check_kinds,
+    fit_column,
+)
 from graphprox.preprocessing.columns.category import MAX_CATEGORIES, RARE_SHARE
 from graphprox.preprocessing.table_cells import CellError
 
@@ -68,16 +77,22 @@ def test_a_column_with_another_value_in_nearly_every_row_is_ignored():
 
 def test_text_is_rejected_with_a_hint():
     text = [f"The {i}th of many long sentences about what somebody likes to read" for i in range(10)]
-    with pytest.raises(GraphError, match=r"'about' contains text, such as 'The 0th .*leave it out, or embed it"):
+    with pytest.raises(
+        GraphError,
+        match=r"'about' contains text, such as 'The 0th .*set kinds={'about': 'ignored'} to leave it out, or embed it",
+    ):
         fit_column("about", pa.array(text))
 
 
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
-        (["1", "2", "x3", "4"], "features must be numbers; column 'c' contains 'x3' in row 3"),
-        (["2024-01-01", "2024-02-30"], "dates must be written as year-month-day; column 'c' contains '2024-02-30'"),
-        (["2024-01-01", "2024-02-03", "soon"], "dates must be written as year-month-day; .* 'soon' in row 3"),
+        (["1", "2", "x3", "4"], r"features must be numbers; column 'c' contains 'x3' in row 2 \(from 0\)"),
+        (["2024-01-01", "2024-02-30"], "dates must be written as year-month-day; .* contains '2024-02-30'"),
+        (
+            ["2024-01-01", "2024-02-03", "soon"],
+            r"dates must be written as year-month-day; .* 'soon' in row 2 \(from 0\)",
+        ),
     ],
 )
 def test_one_cell_of_another_kind_is_a_typing_error(cells, words):
@@ -132,7 +147,9 @@ def test_a_missing_boolean_is_the_share_of_yes():
     assert fitted.transform(pa.array(["yes", None])).tolist() == [[1, 0], [0.25, 1]]
     assert fitted.transform(pa.array([True, False])).tolist() == [[1, 0], [0, 0]]
     assert fitted.transform(pa.array([1, 0])).tolist() == [[1, 0], [0, 0]]
-    with pytest.raises(CellError, match="yes and no must contain nothing else; column 'c' contains 'perhaps' in row 2"):
+    with pytest.raises(
+        CellError, match=r"yes and no must contain nothing else; column 'c' contains 'perhaps' in row 1 \(from 0\)"
+    ):
         fitted.transform(pa.array(["no", "perhaps"]))
 
 
@@ -202,3 +219,121 @@ def test_numbers_with_zeros_in_front_are_categories():
 )
 def test_a_column_without_values_is_reported_as_such(cells):
     assert fit_column("x", cells) == "no values"
+
+
+# -- kinds that the user gives --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "names"),
+    [
+        ([75001, 69001, 75001], "category", ("c=69001", "c=75001")),
+        ([75001.0, None, 69001], "category", ("c=69001", "c=75001", "c is missing")),
+        (["75001.0", "", "69001"], "category", ("c=69001", "c=75001", "c is missing")),
+        ([True, False, True], "category", ("c=false", "c=true")),
+        ([DAY, DAY, datetime.date(2023, 1, 1)], "category", ("c=2023-01-01", "c=2024-02-29")),
+        (["yes", "no", "no"], "category", ("c=no", "c=yes")),
+        (["007", "012", "007"], "number", ("c",)),
+        ([True, False, True], "number", ("c",)),
+        (["0", "1", "1"], "boolean", ("c",)),
+        ([0, 1, None], "boolean", ("c", "c is missing")),
+        (["2024-02-29", "", ""], "date", ("c", "c is missing")),
+    ],
+)
+def test_a_kind_that_is_given_is_taken(cells, kind, names):
+    fitted = fit_column("c", pa.array(cells), kind)
+    assert (fitted.type, fitted.feature_names) == (kind, names)
+
+
+@pytest.mark.parametrize(
+    "cells", [[1, 2, 3], ["1", "2.5", ""], [True, False], ["a", "b", "a"], ["2024-02-29", "2023-01-01"]]
+)
+def test_the_kind_that_is_found_may_be_given_as_well(cells):
+    found = fit_column("c", pa.array(cells))
+    assert fit_column("c", pa.array(cells), found.type) == found
+
+
+def test_codes_are_the_categories_that_the_same_words_are():
+    codes = np.random.default_rng(0).integers(0, 70, 900)
+    given = fit_column("c", pa.array(codes), "category").transform(pa.array(codes))
+    words = pa.array([f"c{code}" for code in codes])
+    found = fit_column("c", words).transform(words)
+    assert np.array_equal(np.sort(given.sum(axis=0)), np.sort(found.sum(axis=0)))
+    assert given.shape == found.shape
+
+
+def test_codes_are_the_same_in_text_and_as_numbers():
+    fitted = fit_column("c", pa.array(["75001", "69001", "75001"]), "category")
+    for cells in ([75001, 69001], [75001.0, 69001.0], ["75001.0", " 69001 "]):
+        assert fitted.transform(pa.array(cells)).tolist() == [[0, 1], [1, 0]]
+        assert fitted.find_unseen(pa.array(cells)) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("cells", "why"), [([1, 1, 1], CONSTANT), (["", None, "NA"], EMPTY), ([None, None], EMPTY)])
+def test_a_column_that_says_nothing_is_ignored_whatever_its_kind(kind, cells, why):
+    assert fit_column("c", pa.array(cells), kind) == why
+
+
+def test_categories_of_which_each_is_rare_are_ignored():
+    assert fit_column("c", pa.array(range(500)), "category") == NAMES
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "words"),
+    [
+        (["1", "x", "3"], "number", r"must be numbers; column 'c' contains 'x' in row 1 \(from 0\): correct the cell"),
+        (["1,5", "x", "3"], "number", r"decimal point .*; column 'c' contains '1,5' in row 0 .*: write 1.5 for"),
+        ([1, 2, 1], "boolean", r"yes and no must contain nothing else; .* contains '2' in row 1 \(from 0\): correct"),
+        (["1", "2", "3"], "date", r"dates must be written as year; .* contains '1' in row 0 \(from 0\): correct"),
+        ([1, 2, 3], "date", "column 'c' must contain dates; it contains int64"),
+        ([DAY, None], "number", "column 'c' must contain numbers; it contains date32"),
+        ([[1], [2]], "category", "must contain numbers, categories or dates; it contains list"),
+    ],
+)  # fmt: skip
+def test_cells_of_another_kind_than_the_given_one_are_rejected(cells, kind, words):
+    with pytest.raises(GraphError, match=words):
+        fit_column("c", pa.array(cells), kind)
+
+
+def test_every_kind_of_a_column_can_be_given():
+    assert {name: cls.model_fields["type"].default for name, cls in KINDS.items()} == {name: name for name in KINDS}
+    assert set(KINDS) == {"number", "category", "boolean", "date"}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "words"),
+    [
+        (
+            {"zip": "categroy"},
+            "kinds must be among number, .*, ignored; got 'categroy' for 'zip': did you mean 'category'",
+        ),
+        ({"zip": None}, "got None for 'zip'"),
+        ({"zpi": "category"}, "kinds must name columns of the table; got 'zpi': did you mean 'zip'?"),
+        (["zip"], "kinds must be a mapping, as in {'zip': 'category'}; got list"),
+    ],
+)
+def test_unknown_kinds_and_columns_are_rejected_with_a_suggestion(kinds, words):
+    with pytest.raises(ParameterError, match=words):
+        check_kinds(kinds, ["zip", "age"])
+
+
+def test_dates_whose_days_can_be_months_are_reported_with_the_order_that_is_assumed():
+    given = pa.array(["01/02/2024", "03/03/2024", None, "11/12/2024 10:30"])
+    words = "'joined' are read as month/day/year .* '01/02/2024' is read as 2024-01-02: write them as in 2024-02-01"
+    with pytest.warns(AssumedInputWarning, match=words):
+        assert fit_column("joined", given).format == "month/day/year"
+
+
+@pytest.mark.parametrize("texts", [["01/31/2024", "02/01/2024"], ["31/01/2024", "02/01/2024"], ["01/01/24", "x", "y"],
+                                   ["01/01/2024", "02/02/2023"], ["2024-01-02", "2024-02-01"]])  # fmt: skip
+def test_other_dates_are_read_without_a_warning(texts):
+    fit_column("joined", pa.array(texts))
+
+
+@pytest.mark.parametrize(
+    "texts", [["2024-01-01", "31.12.2024", "1/31/2024", "2024/02/03"], ["2024-01-01", "31.12.2024"] * 2]
+)
+def test_dates_in_several_formats_are_reported(texts):
+    with pytest.warns(AssumedInputWarning, match="'joined' contains dates in several formats .* as in 2024-02-01"):
+        assert not isinstance(fit_column("joined", pa.array(texts)), DateColumn)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from graphprox import Graph, GraphError
+from graphprox import Graph, GraphError, ParameterError
 from graphprox.graph import graph_checksum
-from graphprox.preprocessing import EncodedTable, TableEncoder, encode_table
+from graphprox.preprocessing import EncodedTable, Preprocessor, TableEncoder, encode_table
 
 TABLE = pa.table({"age": [31, None, 52], "city": ["Paris", "Rome", "Paris"]})
 NAMES = ("age", "age is missing", "city=Paris", "city=Rome")
@@ -104,3 +105,76 @@ def test_a_table_must_have_a_row_per_node():
 
 def test_an_encoded_table_can_be_made_of_a_matrix():
     assert Graph(EncodedTable(np.eye(3, dtype=np.float32), tuple("abc")), EDGES).feature_names == ("a", "b", "c")
+
+
+# -- kinds that the user gives --------------------------------------------------------------------------------------
+
+RNG = np.random.default_rng(0)
+MIXED = pa.table(
+    {
+        "age": RNG.normal(40, 9, 30),
+        "income": RNG.normal(50_000, 9_000, 30),
+        "zip": RNG.integers(1, 5, 30),
+        "city": RNG.choice(["Paris", "Rome"], 30),
+        "note": [f"{i} is one of many long sentences about what somebody likes" for i in range(30)],
+    }
+)
+CHAIN = [range(29), range(1, 30)]
+
+
+@pytest.mark.parametrize("names", [["age", "income"], ["age", "income", "city"]], ids=["numbers", "mixed"])
+@pytest.mark.parametrize("scale", ["auto", "standard", "none"])
+def test_an_ignored_column_changes_nothing_but_that_it_is_known(names, scale):
+    without = encode_table(MIXED.select(names))
+    ignored = encode_table(MIXED.select([*names, "note"]), kinds={"note": "ignored"})
+    assert np.array_equal(ignored.x, without.x)
+    assert ignored.feature_names == without.feature_names
+    assert ignored.encoder.ignored == ("note",)
+    prepared = [
+        Preprocessor.fit(Graph(each, CHAIN), scale=scale).transform(Graph(each, CHAIN)).x for each in (ignored, without)
+    ]
+    assert np.array_equal(*prepared)
+
+
+@pytest.mark.parametrize("names", [["age", "note"], ["age", "city", "note"]], ids=["numbers", "mixed"])
+def test_a_model_knows_what_was_ignored(names):
+    graph = Graph(encode_table(MIXED.select(names), kinds={"note": "ignored"}), CHAIN)
+    model = Preprocessor.from_dict(Preprocessor.fit(graph).to_dict(), num_features=graph.num_features)
+    expected = model.transform(graph).x
+    for columns in (names, names[:-1], names[::-1]):
+        with warnings.catch_warnings(action="error"):
+            other = Graph(encode_table(MIXED.select(columns), model.encoder), CHAIN)
+            assert np.array_equal(model.transform(other).x, expected)
+
+
+def test_codes_of_a_graph_are_categories_of_its_model():
+    kinds = {"zip": "category"}
+    graph = Graph(encode_table(MIXED.select(["age", "zip"]), kinds=kinds), CHAIN)
+    assert graph.feature_names == ("age", "zip=1", "zip=2", "zip=3", "zip=4")
+    encoder = Preprocessor.from_dict(Preprocessor.fit(graph).to_dict(), num_features=5).encoder
+    assert np.array_equal(encode_table(MIXED.select(["zip", "age"]), encoder).x, graph.x)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "words"),
+    [
+        ({"zpi": "category"}, "kinds must name columns of the table; got 'zpi': did you mean 'zip'"),
+        ({"note": "text"}, "kinds must be among number, boolean, category, date, ignored; got 'text' for 'note'"),
+        (dict.fromkeys(MIXED.column_names, "ignored"), "must have a column that is not ignored; all of them are"),
+    ],
+)
+def test_kinds_that_cannot_be_taken_are_rejected(kinds, words):
+    with pytest.raises((ParameterError, GraphError), match=words):
+        encode_table(MIXED, kinds=kinds)
+
+
+def test_kinds_are_those_of_a_fitted_encoder():
+    encoder = TableEncoder.fit(MIXED.select(["age"]))
+    with pytest.raises(ParameterError, match="kinds must not be given with an encoder"):
+        encode_table(MIXED, encoder, kinds={"age": "number"})
+
+
+def test_a_graph_with_kinds_can_be_pickled():
+    graph = Graph(encode_table(MIXED, kinds={"zip": "category", "note": "ignored"}), CHAIN)
+    again = pickle.loads(pickle.dumps(graph))
+    assert (again.table.kinds, again.table.encoder) == (graph.table.kinds, graph.table.encoder)

@@ -57,9 +57,11 @@ def test_rows_are_encoded_one_by_one(encoder):
 
 
 def test_a_missing_column_is_an_error_that_names_it(encoder):
-    with pytest.raises(GraphError, match="column 'city' missing: did you mean 'City'"):
+    with pytest.raises(
+        GraphError, match="column 'city' is missing: add it, which may be empty, or did you mean 'City'"
+    ):
         encoder.transform(TABLE.rename_columns(["age", "City", "member", "joined"]))
-    with pytest.raises(GraphError, match="columns 'age', 'city' missing: it has columns 'member', 'joined'"):
+    with pytest.raises(GraphError, match="columns 'age', 'city' are missing: add them, which may be empty"):
         encoder.transform(TABLE.select(["member", "joined"]))
 
 
@@ -147,7 +149,7 @@ def test_names_that_collide_are_an_error_that_names_both(table, words):
         (
             [1, 2],
             ["3", "x"],
-            "must contain numbers, as that of the fitted table does; column 'a' contains 'x' in row 2",
+            r"must contain numbers, as that of the fitted table does; column 'a' contains 'x' in row 1 \(from 0\)",
         ),
         (["2024-01-31", "2024-02-01"], ["2024-01-31", "soon"], "must contain dates, as that of the fitted .*: correct"),
         ([True, False], ["yes", "perhaps"], "must contain yes and no, as .* fit again if the column has changed"),
@@ -157,3 +159,13 @@ def test_a_cell_of_another_kind_names_what_was_fitted(fitted, cells, words):
     encoder = TableEncoder.fit(pa.table({"a": fitted}))
     with pytest.raises(GraphError, match=words):
         encoder.transform(pa.table({"a": cells}))
+
+
+@pytest.mark.parametrize("cells", [[1, 2], ["a", "b"], ["yes", "no"], ["2024-01-31", "2024-02-01"]])
+def test_a_column_that_is_missing_may_be_added_empty(cells):
+    encoder = TableEncoder.fit(pa.table({"income": cells, "age": [1, 2]}))
+    with pytest.raises(GraphError, match=r"column 'income' is missing: add it, which may be empty$"):
+        encoder.transform(pa.table({"age": [1, 2]}))
+    for empty in (pa.array(["", ""]), pa.nulls(2)):
+        x = encoder.transform(pa.table({"income": empty, "age": [1, 2]}))
+        assert x.shape == (2, len(encoder.feature_names))

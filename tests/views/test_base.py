@@ -151,7 +151,7 @@ def test_progress_is_reported_by_stage(graph):
 @pytest.mark.parametrize(
     ("view", "options", "message"),
     [
-        ("shape", {}, "view must be registered; got 'shape': valid names are feature, neighborhood, topology"),
+        ("shape", {}, "view must be a known name; got 'shape': valid names are feature, neighborhood, topology"),
         ("topology", {"num_walk": 3}, "got 'num_walk': did you mean 'num_walks'"),
         ("topology", {"k_max": 3}, "an option of the view 'topology' must be known; got 'k_max'"),
         ("neighborhood", {"binary": True}, "the view 'neighborhood' has no options; got 'binary'"),

@@ -116,7 +116,7 @@ class Registry(Mapping[str, T], Generic[T]):
             if spelling in self._entries:
                 return self._entries[spelling]
         raise ParameterError(
-            f"{self.kind} must be registered; got {name!r}: {did_you_mean(plain, sorted(self._entries))}"
+            f"{self.kind} must be a known name; got {name!r}: {did_you_mean(plain, sorted(self._entries))}"
         )
 
     def __getitem__(self, name: str) -> T:

@@ -193,7 +193,7 @@ def embed_graph(
         print(estimator.explanation_)
 
 
-@reads_graph(labels=False)
+@reads_graph(labels=False, kinds=False)
 @writes({"out": embedding_files})
 def transform_graph(
     source: GraphSource,

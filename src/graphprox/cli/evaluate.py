@@ -16,10 +16,11 @@ from rich.console import Console
 from rich.table import Table
 
 from graphprox._utils.defaults import ProtocolName
+from graphprox._utils.stacklevel import find_stacklevel
 from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import EMBEDDING_FILES, GraphSource, JsonOption, reads_graph
 from graphprox.embedding import Embedding
-from graphprox.errors import GraphError, ParameterError, StructuralFeaturesWarning
+from graphprox.errors import AssumedInputWarning, GraphError, ParameterError, StructuralFeaturesWarning
 from graphprox.graph.splits import TEST_EDGES, VAL_EDGES
 from graphprox.io.sql.queries import is_query
 
@@ -138,7 +139,8 @@ def evaluate_embedding(
         options = {"labels": _check_labels(source), **options}
         queried = is_query(options["labels"])
         database = source.database if queried else None
-        evaluate = partial(_multilabel, header=source.header, id=source.id, label=source.label, database=database)
+        columns = {name: getattr(source, name) for name in ("header", "encoding", "id", "label")}
+        evaluate = partial(_multilabel, **columns, database=database)
         # The column of ids remains that of the features, if there are some, and the database that of other queries.
         source = replace(source, labels=None, label=None, id=source.id if source.features else None)
         if queried and not is_query(source.name):
@@ -148,6 +150,8 @@ def evaluate_embedding(
         dataset = source.load()
     if TASKS[task].needs_labels and dataset.graph.y is None:
         raise GraphError(f"{task} needs a graph with labels; {source.name} has none: give --labels FILE")
+    if TASKS[task].needs_labels and source.labels is not None:
+        _warn_about_several_labels(dataset, source.labels)
     from graphprox.evaluation.alignment import align_to_graph
 
     embedding = Embedding.load(path, ids=dataset.graph.ids)
@@ -180,6 +184,25 @@ def _check_labels(source: GraphSource) -> str:
     if source.labels is None:
         raise ParameterError("--task multilabel needs --labels FILE, of a node and a label per row; got none")
     return str(source.labels)
+
+
+def _warn_about_several_labels(dataset: Dataset, path: str | Path) -> None:
+    """Warn if most labels seem to be several ones in a cell."""
+    from graphprox.io.label_sets import find_separator
+
+    graph = dataset.graph
+    if graph.y is None or graph.class_names is None:
+        return
+    cells = [graph.class_names[y] for y in graph.y.tolist() if y >= 0]
+    separator = find_separator(cells)
+    if separator is not None:
+        example = next(cell for cell in cells if separator in cell)
+        warnings.warn(
+            f"most labels of {path} are such as {example!r}, and each is read as one class: if they are several, set "
+            f'--task {MULTILABEL} --separator "{separator}"',
+            AssumedInputWarning,
+            stacklevel=find_stacklevel(),
+        )
 
 
 def _options_of_protocol(options: Options, given: Options) -> Options:

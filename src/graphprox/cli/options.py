@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
@@ -128,6 +128,15 @@ HeaderOption = Annotated[
         show_default=False,
     ),
 ]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of text files, such as cp1252. [default: UTF-8, UTF-16 if marked, or else Windows-1252]",
+        show_default=False,
+    ),
+]
 TrustPicklesOption = Annotated[
     bool,
     typer.Option(
@@ -150,6 +159,16 @@ TargetOption = _column_option("--target", "Column of the edges that an edge lead
 WeightOption = _column_option("--weight", "Column of the edges with their weights.")
 IdOption = _column_option("--id", "Column of features and labels with the node ids.")
 LabelOption = _column_option("--label", "Column of the labels with the class.")
+KindOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="COLUMN=KIND",
+        help="What a column of the features contains, if its cells do not show it: number, category (as codes are), "
+        "boolean, date, or ignored to leave it out; can be repeated. [default: found by its cells]",
+        show_default=False,
+    ),
+]
 IdsOption = Annotated[
     bool | None,
     typer.Option(
@@ -171,11 +190,13 @@ class GraphSource:
     database: Path | None = None
     directed: bool | None = None
     header: bool | None = None
+    encoding: str | None = None
     source: str | None = None
     target: str | None = None
     weight: str | None = None
     id: str | None = None
     label: str | None = None
+    kinds: Mapping[str, str] = field(default_factory=dict)
     ids: bool | None = None
     data: Path | None = None
     trust_pickles: bool = False
@@ -187,7 +208,30 @@ class GraphSource:
             return load(options.pop("name"), **options, encoder=encoder)
 
 
-def reads_graph(*, labels: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def parse_kinds(texts: list[str] | None) -> dict[str, str]:
+    """Return the kinds of columns that ``--kind COLUMN=KIND`` gives.
+
+    Parameters
+    ----------
+    texts : list of str or None
+
+    Examples
+    --------
+    >>> parse_kinds(["zip=category", "3=ignored"])
+    {'zip': 'category', '3': 'ignored'}
+    """
+    kinds: dict[str, str] = {}
+    for text in texts or ():
+        name, equals, kind = text.rpartition("=")
+        if not equals or not name:
+            raise ParameterError(f"--kind must be COLUMN=KIND, as in --kind zip=category; got {text!r}")
+        if name in kinds:
+            raise ParameterError(f"--kind must be given once for a column; got two for {name!r}")
+        kinds[name] = kind
+    return kinds
+
+
+def reads_graph(*, labels: bool = True, kinds: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the argument GRAPH and the options for reading it.
 
     The command's parameter ``source`` receives them as a `GraphSource`. The options come after its own.
@@ -196,6 +240,8 @@ def reads_graph(*, labels: bool = True) -> Callable[[Callable[..., None]], Calla
     ----------
     labels : bool, default=True
         Whether there is an option for labels.
+    kinds : bool, default=True
+        Whether there is one for the kinds of columns, which a fitted model knows.
     """
     options: dict[str, Any] = {
         "features": FeaturesOption,
@@ -203,22 +249,27 @@ def reads_graph(*, labels: bool = True) -> Callable[[Callable[..., None]], Calla
         "database": DatabaseOption,
         "directed": DirectedOption,
         "header": HeaderOption,
+        "encoding": EncodingOption,
         "source": SourceOption,
         "target": TargetOption,
         "weight": WeightOption,
         "id": IdOption,
         "label": LabelOption,
+        "kinds": KindOption,
         "ids": IdsOption,
         "data": DataOption,
         "trust_pickles": TrustPicklesOption,
     }
     if not labels:
         del options["labels"], options["label"]
+    if not kinds:
+        del options["kinds"]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def wrapper(**given: Any) -> None:
-            source = GraphSource(given.pop("graph"), **{name: given.pop(name) for name in options})
+            chosen = {name: given.pop(name) for name in options}
+            source = GraphSource(given.pop("graph"), **{**chosen, "kinds": parse_kinds(chosen.get("kinds"))})
             command(source=source, **given)
 
         hints = get_type_hints(command, include_extras=True)
@@ -229,7 +280,7 @@ def reads_graph(*, labels: bool = True) -> Callable[[Callable[..., None]], Calla
         ]
         keyword = inspect.Parameter.KEYWORD_ONLY
         graph = inspect.Parameter("graph", keyword, annotation=GraphArgument)
-        default = {each.name: each.default for each in fields(GraphSource)}
+        default = {each.name: None if each.default is MISSING else each.default for each in fields(GraphSource)}
         added = [
             inspect.Parameter(name, keyword, default=default[name], annotation=_with_panel(each, "Reading the graph"))
             for name, each in options.items()

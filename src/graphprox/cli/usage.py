@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import Any
 
 from graphprox._utils.suggestions import did_you_mean
@@ -13,6 +15,7 @@ _OPTIONS = {
     "random_state": "--seed",
     "n_splits": "--splits",
     "train_size": "--train",
+    "kinds": "--kind",
 }
 _PHRASES = {
     ": give y": ": give --labels FILE",
@@ -30,16 +33,33 @@ _PHRASES = {
     ": header=False reads": ": --no-header reads",
     ": header=True reads": ": --header reads",
     " and ids=False": " and --no-ids",
-    ": set weight to take a column": ": --weight takes a column",
-    ": set source, target or weight to take other columns": ": --source, --target and --weight take other columns",
-    ": set source and target to take other columns": ": --source and --target take other columns",
-    ": set labels to this table too to leave it out": ": remove it if it is the class; evaluate --labels ignores it",
-    ": set labels to this table too to leave one out": ": remove what is the class; evaluate --labels ignores it",
+    ": set source, target or weight to take other columns, or to confirm these": (
+        ": --source, --target and --weight take other columns, or confirm these"
+    ),
+    ": set source and target to take other columns, or to confirm these": (
+        ": --source and --target take other columns, or confirm these"
+    ),
+    ", or labels to this table too": "",
+    ": set kinds to 'ignored' for what is a class": ": --kind COLUMN=ignored leaves out what is a class",
     ", or name the index, as in frame.rename_axis('id'), to take it": "",
     ": set weight=3 to confirm it": ": --weight 3 confirms it",
     ": set weight=3 to take it nevertheless": ": --weight 3 takes it nevertheless",
     ": change train_size": ": change --train",
+    ": set encoding to read it as another": ": --encoding NAME reads it as another",
+    ", or set encoding to read it as another": ", or give --encoding NAME to read it as another",
+    ": set another encoding": ": give another --encoding",
     ": set id to take another column": ": --id takes another column",
+    "kinds can only be": "--kind can only be",
+}
+# What sets the kind of a column, whatever its name.
+_KIND = re.compile(r"(set )?kinds=\{(?P<name>'[^']*'|\"[^\"]*\"): '(?P<kind>\w+)'\}")
+_SEPARATOR = re.compile(r"set separator='(.)'")
+# What other programs call `--kind`.
+_KINDS = {
+    **dict.fromkeys(("--drop", "--exclude", "--ignore", "--skip"), "ignored"),
+    **{f"--{kind}": kind for kind in ("category", "number", "boolean", "date")},
+    "--categorical": "category",
+    "--numeric": "number",
 }
 
 
@@ -59,10 +79,17 @@ def to_command_line(sentence: str, arguments: list[str]) -> str:
     """
     for phrase, replacement in _PHRASES.items():
         sentence = sentence.replace(phrase, replacement)
+    sentence = _KIND.sub(_to_kind_option, sentence)
+    sentence = _SEPARATOR.sub(r'set --separator "\1"', sentence)
     names, must, rest = sentence.partition(" must ")
     options = [_OPTIONS.get(name, f"--{name.replace('_', '-')}") for name in names.split(" + ")]
     given = {argument.partition("=")[0] for argument in arguments}
     return f"{' + '.join(options)}{must}{rest}" if must and given.intersection(options) else sentence
+
+
+def _to_kind_option(found: re.Match[str]) -> str:
+    verb = "use " if found[1] else ""
+    return f"{verb}--kind {shlex.quote(found['name'][1:-1] + '=' + found['kind'])}"
 
 
 def is_usage_error(error: Exception) -> bool:
@@ -92,5 +119,9 @@ def _describe_unknown_option(option: str, context: Any, program: str) -> str:
     known = [name for each in context.command.params for name in (*each.opts, *each.secondary_opts) if name[0] == "-"]
     if option == "--labels":
         return f"{program} has no option --labels, as it ignores labels: use graphprox evaluate --labels FILE"
+    if "--kind" in known and option in _KINDS:
+        return f"{program} has no option {option}: use --kind COLUMN={_KINDS[option]}"
+    if option == "--kind" and "--model" in known:
+        return f"{program} has no option --kind, as the model knows the kinds of columns: leave it out"
     hint = did_you_mean(option, known, otherwise=f"see {program} --help").replace("'", "")
     return f"{program} has no option {option}; {hint}"

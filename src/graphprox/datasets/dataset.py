@@ -9,6 +9,7 @@ from typing import Any
 
 from graphprox.graph.graph import Graph
 from graphprox.graph.splits import NodeSplit
+from graphprox.io.tables.column_choice import TableColumn
 
 Splits = Mapping[str, tuple[NodeSplit, ...]]
 NO_SPLITS: Splits = MappingProxyType({})
@@ -26,6 +27,8 @@ class Dataset:
         The graph.
     splits : mapping of str to tuple of NodeSplit
         Published splits by the name of the protocol, such as ``splits["public"][0]``.
+    columns : tuple of TableColumn
+        The columns of the tables that a graph was read from: of which table, their names, and what they were taken for.
 
     Examples
     --------
@@ -38,10 +41,13 @@ class Dataset:
     name: str
     graph: Graph
     splits: Splits = field(default_factory=lambda: NO_SPLITS)
+    columns: tuple[TableColumn, ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.name, self.graph, dict(self.splits))  # a mappingproxy cannot be pickled
+        return _rebuild, (self.name, self.graph, dict(self.splits), self.columns)  # a mappingproxy cannot be pickled
 
 
-def _rebuild(name: str, graph: Graph, splits: dict[str, tuple[NodeSplit, ...]]) -> Dataset:
-    return Dataset(name, graph, MappingProxyType(splits))
+def _rebuild(
+    name: str, graph: Graph, splits: dict[str, tuple[NodeSplit, ...]], columns: tuple[TableColumn, ...]
+) -> Dataset:
+    return Dataset(name, graph, MappingProxyType(splits), columns)

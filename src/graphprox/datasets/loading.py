@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from graphprox.datasets.dataset import Dataset
 from graphprox.datasets.named import is_dataset_name, load_dataset, suggest_dataset
 from graphprox.errors import DatasetError, ParameterError
-from graphprox.io import read_graph
+from graphprox.io.graph_reader import read_files
 from graphprox.io.sql.queries import check_not_sql, is_query
-from graphprox.io.sql.sql_reader import read_sql
+from graphprox.io.sql.sql_reader import read_queries
 from graphprox.io.storage.files import ending
+from graphprox.io.tables.column_choice import ColumnNames
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 
@@ -25,11 +26,13 @@ def load(
     database: str | Path | None = None,
     directed: bool | None = None,
     header: bool | None = None,
+    encoding: str | None = None,
     source: str | int | None = None,
     target: str | int | None = None,
     weight: str | int | None = None,
     id: str | int | None = None,  # noqa: A002 - as the column is named
     label: str | int | None = None,
+    kinds: Mapping[str | int, str] | None = None,
     ids: bool | None = None,
     trust_pickles: bool = False,
     encoder: TableEncoder | None = None,
@@ -42,7 +45,7 @@ def load(
         Name of a data set as for `load_dataset`, path of a file as for `read_graph`, or a query as for `read_sql`.
     data : str or Path, default=None
         Directory of data sets; ``GRAPHPROX_DATA`` if None.
-    features, labels, directed, header, source, target, weight, id, label, ids
+    features, labels, directed, header, encoding, source, target, weight, id, label, kinds, ids
         Options of `read_graph`; only for a file. If the graph is a query, ``features`` and ``labels`` are, too.
     database : str or Path, default=None
         File of DuckDB or SQLite; only for queries.
@@ -68,11 +71,11 @@ def load(
     >>> load("synthetic").graph.num_classes
     7
     """
-    columns: dict[str, Any] = {
-        "source": source, "target": target, "weight": weight, "id": id, "label": label, "ids": ids
-    }  # fmt: skip
+    names = ColumnNames(source, target, weight, id, label, kinds=kinds or {})
     if isinstance(graph, str) and is_dataset_name(graph):
-        file_options = {"features": features, "labels": labels, "directed": directed, "header": header, **columns}
+        options = {"features": features, "labels": labels, "directed": directed, "header": header}
+        columns = {"source": source, "target": target, "weight": weight, "id": id, "label": label}
+        file_options = {**options, "encoding": encoding, **columns, "kinds": kinds or None, "ids": ids}
         given = [name for name, value in file_options.items() if value is not None]
         if given:
             raise ParameterError(
@@ -82,15 +85,19 @@ def load(
         return load_dataset(graph, data=data, trust_pickles=trust_pickles)
     if is_query(graph):
         _check_no_pickles(graph, trust_pickles=trust_pickles)
-        return _load_query(str(graph), database, features, labels, directed, {"header": header, **columns})
+        _check_unused({"header": header, "encoding": encoding, "ids": ids})
+        read, taken = read_queries(
+            str(graph), features, labels, names, database=database, directed=bool(directed), encoder=encoder
+        )
+        return Dataset("query", read, columns=taken)
     check_file_options(graph, database=database, features=features, labels=labels, trust_pickles=trust_pickles)
     path = Path(graph)
     if not os.path.exists(path) and not ending(path) and len(path.parts) == 1:  # noqa: PTH110 - never raises
         raise DatasetError(f"{str(graph)!r} is neither a data set nor a file; {suggest_dataset(str(graph))}")
-    read = read_graph(
-        path, features=features, labels=labels, directed=directed, header=header, encoder=encoder, **columns
+    read, taken = read_files(
+        path, features, labels, names, directed=directed, header=header, encoding=encoding, encoder=encoder, ids=ids
     )
-    return Dataset(str(path), read)
+    return Dataset(str(path), read, columns=taken)
 
 
 def check_file_options(
@@ -128,20 +135,10 @@ def _check_no_pickles(graph: str | Path, *, trust_pickles: bool) -> None:
         )
 
 
-def _load_query(
-    query: str,
-    database: str | Path | None,
-    features: str | Path | None,
-    labels: str | Path | None,
-    directed: bool | None,
-    options: dict[str, Any],
-) -> Dataset:
-    for name in ("header", "ids"):
-        if options.pop(name) is not None:
+def _check_unused(options: dict[str, object]) -> None:
+    for name, value in options.items():
+        if value is not None:
             raise ParameterError(f"{name} can only be given with a file; the graph is a query, whose result has names")
-    queries = {"features": features, "labels": labels}
-    chosen: dict[str, Any] = {name: None if each is None else str(each) for name, each in queries.items()}
-    return Dataset("query", read_sql(query, database=database, directed=bool(directed), **chosen, **options))
 
 
 def _check_no_query(database: str | Path | None, features: str | Path | None, labels: str | Path | None) -> None:

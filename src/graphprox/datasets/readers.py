@@ -27,7 +27,7 @@ from graphprox.graph.splits import NodeSplit
 from graphprox.io.limits import check_zip
 from graphprox.io.npy import open_npz, read_sparse, wrap_read_errors
 from graphprox.io.storage.files import check_readable
-from graphprox.io.tables.layout import open_text
+from graphprox.io.tables.encodings import open_text
 
 _PARTS = ("train", "val", "test")
 

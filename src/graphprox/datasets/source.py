@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import errno
 import os
 import shutil
+import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from urllib.error import HTTPError
 
 from graphprox._utils.suggestions import did_you_mean, shorten_repr
@@ -196,6 +199,9 @@ def get_pyg_class(name: str) -> type:
     DatasetError
         If there is no such class.
     """
+    names = [] if "torch_geometric.datasets" in sys.modules else _list_exported_names()
+    if names and name not in names:
+        _reject_class(name, names)  # without the seconds that importing it takes
     import torch_geometric.datasets
 
     known = {
@@ -204,8 +210,22 @@ def get_pyg_class(name: str) -> type:
         if isinstance(found, type) and issubclass(found, torch_geometric.data.Dataset)
     }
     if name not in known:
-        hint = did_you_mean(name[:100], known, otherwise="its documentation lists them")
-        raise DatasetError(
-            f"pyg: must name a data set class of torch_geometric.datasets; it has no {shorten_repr(name)}: {hint}"
-        )
+        _reject_class(name, known)
     return known[name]
+
+
+def _list_exported_names() -> list[str]:
+    """Return what torch_geometric.datasets exports, without importing it."""
+    spec = find_spec("torch_geometric")  # a package without a parent, which is therefore not imported
+    folders = [] if spec is None else list(spec.submodule_search_locations or ())
+    files = [Path(folder, "datasets", "__init__.py") for folder in folders]
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files if file.is_file()]
+    imports = [each for tree in trees for each in tree.body if isinstance(each, ast.ImportFrom)]
+    return [alias.asname or alias.name for each in imports for alias in each.names]
+
+
+def _reject_class(name: str, known: Iterable[str]) -> NoReturn:
+    hint = did_you_mean(name[:100], known, otherwise="its documentation lists them")
+    raise DatasetError(
+        f"pyg: must name a data set class of torch_geometric.datasets; it has no {shorten_repr(name)}: {hint}"
+    )

@@ -105,8 +105,8 @@ def check_columns(
     elif names is None:
         names = find_names(given)
     checked = None if names is None else check_feature_names(names, x)
-    # Of a table of numbers, the matrix and the names are all that is known.
-    kept = None if table is None or table.columns is None or x is None else replace(table, x=x)
+    # Of a table of numbers of which none is ignored, the matrix and the names are all that is known.
+    kept = None if table is None or table.encoder is None or x is None else replace(table, x=x)
     return {"x": x, "feature_names": checked, "table": kept}
 
 
@@ -178,9 +178,13 @@ def check_edge_weight(given: ArrayLike, index: NDArray[Any], ids: NodeIds | None
         source, target = index[:, bad[0]]
         if ids is not None:
             source, target = ids[source], ids[target]
-        raise GraphError(
-            f"edge weights must be finite and non-negative; got {weight[bad[0]]} between {source} and {target}"
-        )
+        given = f"{weight[bad[0]]} between {source} and {target}"
+        if weight[bad[0]] >= 0 and np.isfinite(weight[bad[0]]):
+            raise GraphError(
+                f"edge weights must be at most {np.finfo(np.float32).max:.2g}, the largest float32 number; got {given}:"
+                " divide all by a constant"
+            )
+        raise GraphError(f"edge weights must be finite and non-negative; got {given}")
     if np.any((weight != 0) & (weight.astype(np.float32) == 0)):
         tiny = weight[(weight != 0) & (weight.astype(np.float32) == 0)][0]
         raise GraphError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,6 +149,7 @@ def from_networkx(
     features: Iterable[str] | None = None,
     label: str | None = None,
     weight: str = "weight",
+    kinds: Mapping[str, str] | None = None,
 ) -> Graph:
     """Convert a networkx graph; see `Graph.from_networkx`."""
     nodes = list(graph)
@@ -159,7 +160,7 @@ def from_networkx(
     if label is None:
         known = {name for _, attributes in graph.nodes.data() for name in attributes} - set(features or ())
         label = next((name for name in LABEL_NAMES if name in known), LABEL_NAMES[0])
-    x = read_node_attributes(graph, features=features, label=label)
+    x = read_node_attributes(graph, features=features, label=label, kinds=kinds or {})
     report_edges(graph, weight)
     y, class_names = _encode_labels([graph.nodes[node].get(label) for node in nodes])
     return Graph(

@@ -350,6 +350,7 @@ class Graph(ReadOnlyArrays):
         weight: str | int | None = None,
         id: str | int | None = None,  # noqa: A002 - as the column is named
         label: str | int | None = None,
+        kinds: Mapping[str | int, str] | None = None,
         directed: bool = False,
         encoder: TableEncoder | None = None,
     ) -> Graph:
@@ -371,6 +372,9 @@ class Graph(ReadOnlyArrays):
             of a pandas DataFrame if it has a name or contains strings, or else the first column.
         label : str or int, default=None
             Column of ``labels``. By default the only one besides the ids, or one with a name such as ``label``.
+        kinds : mapping of str or int to str, default=None
+            What columns of ``features`` contain, where cells do not show it: ``"number"``, ``"category"`` (as numeric
+            codes are), ``"boolean"`` or ``"date"``; ``"ignored"`` leaves a column out.
         directed : bool, default=False
             Whether edges have a direction.
         encoder : TableEncoder, default=None
@@ -389,11 +393,11 @@ class Graph(ReadOnlyArrays):
         >>> Graph.from_frames(follows, users.set_index("user_id"), directed=True)
         Graph(3 nodes, 2 directed edges, 1 features)
         """
-        from graphprox.io.frames import from_frames
+        from graphprox.io.frames import read_frames
         from graphprox.io.tables.column_choice import ColumnNames
 
-        names = ColumnNames(source, target, weight, id, label)
-        return from_frames(edges, features, labels, names, directed=directed, encoder=encoder)
+        names = ColumnNames(source, target, weight, id, label, kinds=kinds or {})
+        return read_frames(edges, features, labels, names, directed=directed, encoder=encoder)[0]
 
     @classmethod
     def from_networkx(
@@ -403,6 +407,7 @@ class Graph(ReadOnlyArrays):
         features: Iterable[str] | None = None,
         label: str | None = None,
         weight: str = "weight",
+        kinds: Mapping[str, str] | None = None,
     ) -> Graph:
         """Convert a networkx graph.
 
@@ -418,6 +423,8 @@ class Graph(ReadOnlyArrays):
             Node attribute that contains the class; nodes may lack it. If None, ``y``, ``label`` or ``class``.
         weight : str, default="weight"
             Edge attribute that contains the weight; edges without it have weight 1.
+        kinds : mapping of str to str, default=None
+            What attributes of nodes contain, as for `from_frames`.
 
         Returns
         -------
@@ -425,7 +432,7 @@ class Graph(ReadOnlyArrays):
         """
         from graphprox.graph.conversion import from_networkx
 
-        return from_networkx(graph, features=features, label=label, weight=weight)
+        return from_networkx(graph, features=features, label=label, weight=weight, kinds=kinds)
 
     def to_networkx(self) -> nx.Graph[Any]:
         """Convert to a networkx graph.

@@ -6,15 +6,15 @@ import datetime
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox._utils.suggestions import did_you_mean
-from graphprox.errors import GraphError, IgnoredInputWarning
-from graphprox.preprocessing import EncodedTable, encode_table
+from graphprox.errors import GraphError, IgnoredInputWarning, ParameterError
+from graphprox.preprocessing.encoded_table import EncodedTable, encode_columns
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 _NUM_NAMES = 5  # names in a warning
 
 
-def read_node_attributes(graph: nx.Graph[Any], *, features: Iterable[str] | None, label: str) -> EncodedTable | None:
+def read_node_attributes(
+    graph: nx.Graph[Any], *, features: Iterable[str] | None, label: str, kinds: Mapping[str, str]
+) -> EncodedTable | None:
     """Convert the attributes of the nodes of a networkx graph to features.
 
     Parameters
@@ -35,6 +37,8 @@ def read_node_attributes(graph: nx.Graph[Any], *, features: Iterable[str] | None
         a warning.
     label : str
         Attribute that contains the class.
+    kinds : mapping of str to str
+        Kinds of attributes, where they are given; ``"ignored"`` for those that are no features.
 
     Returns
     -------
@@ -46,12 +50,17 @@ def read_node_attributes(graph: nx.Graph[Any], *, features: Iterable[str] | None
     GraphError
         If an attribute of ``features`` does not exist or cannot be used, or vectors have different lengths.
     """
+    from graphprox.preprocessing.columns import IGNORED, NUMBER, check_kinds
+
     held = [attributes for _, attributes in graph.nodes.data()]
     known = dict.fromkeys(name for attributes in held for name in attributes)
     names = sorted(set(known) - {label}, key=str) if features is None else list(features)
+    check_kinds(kinds, map(str, names), of="attributes of nodes")
     columns: dict[str, Any] = {}
     ignored = []
     for name in names:
+        if kinds.get(str(name)) == IGNORED:
+            continue
         if name not in known:
             hint = (
                 did_you_mean(str(name), map(str, known), otherwise="no node has attributes")
@@ -74,7 +83,12 @@ def read_node_attributes(graph: nx.Graph[Any], *, features: Iterable[str] | None
         return None
     import pyarrow as pa
 
-    return encode_table(pa.table(columns))
+    spread = [name for name, kind in kinds.items() if kind not in (NUMBER, IGNORED) and name not in columns]
+    if spread:
+        raise ParameterError(f"kinds must be {NUMBER!r} or {IGNORED!r} for vectors; got another one for {spread[0]!r}")
+    return encode_columns(
+        pa.table(columns), None, {name: kind for name, kind in kinds.items() if name in columns or kind == IGNORED}
+    )
 
 
 def _clean(value: Any) -> Any:

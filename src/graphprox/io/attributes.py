@@ -7,6 +7,7 @@ belong to the ids in an array ``ids`` if there is one, and otherwise to the row 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +18,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphprox._utils.arrays import IntArray
-from graphprox.errors import ReadError
+from graphprox.errors import ParameterError, ReadError
 from graphprox.graph.graph import UNKNOWN_LABEL
 from graphprox.io.feature_tables import read_encoded
 from graphprox.io.ids import find_duplicate
 from graphprox.io.limits import check_features
 from graphprox.io.npy import NpzArrays, open_npz, read_npy, read_sparse, wrap_read_errors
 from graphprox.io.storage.files import check_readable, ending
-from graphprox.io.tables.column_choice import NO_NAMES, ColumnNames
-from graphprox.io.tables.layout import INTEGER, open_text
+from graphprox.io.tables.column_choice import NO_NAMES, ColumnNames, TableColumn
+from graphprox.io.tables.encodings import open_text
+from graphprox.io.tables.layout import INTEGER
 from graphprox.io.tables.node_columns import choose_feature_columns, choose_label_columns
 from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS, read_table
 from graphprox.preprocessing.table_encoder import TableEncoder
@@ -46,10 +48,13 @@ class NodeFeatures:
         Node ids.
     x : EncodedTable, or ndarray or csr_array of shape (n_rows, num_features)
         Features; those of a table are encoded.
+    columns : tuple of TableColumn
+        What the columns of a table were taken for.
     """
 
     ids: pa.Array
     x: Any
+    columns: tuple[TableColumn, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,12 +71,15 @@ class NodeLabels:
         Class names, if the file contains names.
     column : str or None
         Name of the column of a table that contains the classes.
+    columns : tuple of TableColumn
+        What the columns of a table were taken for.
     """
 
     ids: pa.Array
     y: IntArray
     names: tuple[str, ...] | None
     column: str | None = None
+    columns: tuple[TableColumn, ...] = ()
 
 
 # -- features -------------------------------------------------------------------------------------------------------
@@ -81,6 +89,7 @@ def read_features(
     path: Path,
     *,
     header: bool | None = None,
+    encoding: str | None = None,
     encoder: TableEncoder | None = None,
     names: ColumnNames = NO_NAMES,
     ids: bool = True,
@@ -95,6 +104,8 @@ def read_features(
         File to read.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
+    encoding : str, default=None
+        Encoding of a text file; detected if None.
     encoder : TableEncoder, optional
         What the columns of a table contain; found out by default.
     names : ColumnNames, default=NO_NAMES
@@ -112,6 +123,16 @@ def read_features(
     NodeFeatures
     """
     kind = ending(path)
+    if names.kinds and not _is_table(kind, ids=ids):
+        raise ParameterError(f"kinds can only be given with a table of features; {path} is a matrix")
+    choose = partial(
+        choose_feature_columns,
+        names=names,
+        ids=ids,
+        labels=labels,
+        label=label,
+        ignored=() if encoder is None else encoder.ignored,
+    )
     if _is_table(kind, ids=ids):
         table, x = read_encoded(
             lambda values: read_table(
@@ -119,15 +140,16 @@ def read_features(
                 ids=int(ids),
                 values=values,
                 header=header,
-                choose=lambda columns: choose_feature_columns(columns, names, ids=ids, labels=labels, label=label),
-                named=names.given("id"),
+                choose=choose,
+                named=names.given("id", "kinds"),
                 features=True,
+                encoding=encoding,
             ),
             typed=kind in PARQUET_ENDINGS,
             ids=int(ids),
             encoder=encoder,
         )
-        features = NodeFeatures(table.columns[0] if ids else _row_numbers(path, x.x), x)
+        features = NodeFeatures(table.columns[0] if ids else _row_numbers(path, x.x), x, table.taken)
     elif kind == ".npz":
         with open_npz(path) as arrays:
             features = _features_from_arrays(path, arrays)
@@ -156,7 +178,12 @@ def _features_from_arrays(path: Path, arrays: NpzArrays) -> NodeFeatures:
 
 
 def read_labels(
-    path: Path, *, header: bool | None = None, names: ColumnNames = NO_NAMES, ids: bool = True
+    path: Path,
+    *,
+    header: bool | None = None,
+    encoding: str | None = None,
+    names: ColumnNames = NO_NAMES,
+    ids: bool = True,
 ) -> NodeLabels:
     """Read labels from CSV, TSV, Parquet, NPZ, NPY or svmlight, selected by the file's ending.
 
@@ -166,6 +193,8 @@ def read_labels(
         File to read.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
+    encoding : str, default=None
+        Encoding of a text file; detected if None.
     names : ColumnNames, default=NO_NAMES
         Columns of a table that the user named.
     ids : bool, default=True
@@ -177,18 +206,21 @@ def read_labels(
     NodeLabels
     """
     kind, column = ending(path), None
+    taken: tuple[TableColumn, ...] = ()
     if _is_table(kind, ids=ids):
         table = read_table(
             path,
             ids=int(ids),
             values=pa.string(),
             header=header,
-            choose=lambda columns: choose_label_columns(columns, names, ids=ids),
+            choose=partial(choose_label_columns, names=names, ids=ids),
             named=names.given("id", "label"),
+            encoding=encoding,
         )
         *first, labels = table.columns
         nodes = first[0] if ids else _row_numbers(path, labels)
         column = None if table.names is None else table.names[-1]
+        taken = table.taken
     elif kind == ".npz":
         with open_npz(path) as arrays:
             array = _read_named_array(path, arrays, _LABEL_NAMES)
@@ -201,7 +233,7 @@ def read_labels(
     else:
         raise _unknown_ending(path, "labels")
     check_unique(nodes, f"a node must have one label; {path} has", hint=SEVERAL_GROUPS)
-    return NodeLabels(nodes, *encode_labels(labels), column)
+    return NodeLabels(nodes, *encode_labels(labels), column, taken)
 
 
 def _read_svmlight_labels(path: Path) -> NodeLabels:

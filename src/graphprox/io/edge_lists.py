@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphprox._utils.column_names import are_different_kinds
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import AssumedInputWarning, ReadError
-from graphprox.io.tables.column_choice import NO_NAMES, ColumnNames
+from graphprox.io.tables.column_choice import NO_NAMES, ColumnNames, TableColumn
 from graphprox.io.tables.edge_columns import choose_edge_columns
 from graphprox.io.tables.table import Table, check_numeric, read_table
 
@@ -32,15 +32,20 @@ class EdgeList:
         Weights, if there are any.
     names : tuple of str
         Names of the two columns of ids; empty if they have none.
+    columns : tuple of TableColumn
+        What the columns of the table were taken for.
     """
 
     source: pa.Array
     target: pa.Array
     weight: NDArray[np.float64] | None
     names: tuple[str, ...] = ()
+    columns: tuple[TableColumn, ...] = ()
 
 
-def read_edge_list(path: Path, *, header: bool | None = None, names: ColumnNames = NO_NAMES) -> EdgeList:
+def read_edge_list(
+    path: Path, *, header: bool | None = None, encoding: str | None = None, names: ColumnNames = NO_NAMES
+) -> EdgeList:
     """Read an edge list from text or Parquet.
 
     Ids are the columns that were named; otherwise those with names such as ``source`` and ``target``, or the first two.
@@ -52,6 +57,8 @@ def read_edge_list(path: Path, *, header: bool | None = None, names: ColumnNames
         File to read.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
+    encoding : str, default=None
+        Encoding of a text file; detected if None.
     names : ColumnNames, default=NO_NAMES
         Columns that the user named.
 
@@ -66,6 +73,7 @@ def read_edge_list(path: Path, *, header: bool | None = None, names: ColumnNames
         header=header,
         choose=lambda columns: choose_edge_columns(columns, names),
         named=names.given("source", "target", "weight"),
+        encoding=encoding,
     )
     return to_edge_list(table)
 
@@ -87,7 +95,8 @@ def to_edge_list(table: Table) -> EdgeList:
         raise ReadError(f"a graph must have at least one edge; {table.path} lists none")
     _warn_if_merged(table)
     weight = parse_weights(table, 2) if len(table.columns) > 2 else None
-    return EdgeList(source, target, weight, () if table.names is None else table.names[:2])
+    names = () if table.names is None else table.names[:2]
+    return EdgeList(source, target, weight, names, table.taken)
 
 
 def _warn_if_merged(table: Table) -> None:
@@ -160,11 +169,19 @@ def parse_weights(table: Table, position: int) -> NDArray[np.float64] | None:
     invalid = pc.invert(pc.and_(pc.greater_equal(weight, 0.0), pc.is_finite(weight)))
     at = pc.index(pc.fill_null(invalid, True), True).as_py()
     if at >= 0:
-        value = weight[at].as_py()
-        raise ReadError(
-            f"edge weights must be finite and non-negative; {table.row(at)} has {'none' if value is None else value}"
-        )
+        value, column = weight[at].as_py(), f"{table.column(position)} in {table.row(at)}"
+        if value is None:
+            raise ReadError(f"every edge must have a weight; {column} is empty: write a number, or remove the row")
+        raise ReadError(f"edge weights must be finite and non-negative; {column} contains {value}")
     values: NDArray[np.float64] = weight.to_numpy(zero_copy_only=False)
+    if not values.any():
+        warnings.warn(
+            f"all weights in {table.column(position)} of {table.path} are 0, and edges of weight 0 join nothing: auto "
+            "and convolutions see no neighbors, and walks see edges of equal weight; correct the weights, or remove "
+            "the column if all edges count equally",
+            AssumedInputWarning,
+            stacklevel=find_stacklevel(),
+        )
     return values
 
 

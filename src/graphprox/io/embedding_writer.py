@@ -168,6 +168,8 @@ def _get_writer(path: Path, layout: str | None, table: str | None, *, overwrite:
     write = _WRITERS.get(path.suffix.lower())
     if write is None:
         known = ", ".join(filter(None, (*_WRITERS, *DATABASE_ENDINGS)))
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise WriteError(f"the output must be a regular file with one of the endings {known}; got {str(path)!r}")
         raise WriteError(f"the ending of an embedding file must be one of {known}; got {path.name!r}")
     return _write_wide if layout == "wide" else write
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ReadError
+from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
 from graphprox.io.tables.table import Table
-from graphprox.preprocessing.encoded_table import EncodedTable, encode_table
+from graphprox.preprocessing.columns import IGNORED, NUMBER
+from graphprox.preprocessing.encoded_table import EncodedTable, encode_columns
 from graphprox.preprocessing.table_cells import CellError
 from graphprox.preprocessing.table_encoder import TableEncoder
 
@@ -32,7 +33,7 @@ def read_encoded(
     ids : int, default=1
         Number of columns of ids, which come first.
     encoder : TableEncoder, optional
-        What the columns contain; found out by default.
+        What the columns contain; found out by default, but for those whose kinds the user gave.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def read_encoded(
             warnings.simplefilter("ignore", IgnoredInputWarning)
         table = read(None if typed else pa.string())
     try:
-        return table, encode_table(_to_arrow(table, ids), encoder)
+        return table, encode_columns(_to_arrow(table, ids), encoder, _get_kinds(table, ids))
     except CellError as error:
         position = ids + _names(table, ids).index(error.column)
         raise ReadError(
@@ -78,8 +79,25 @@ def _read_numbers(read: ReadTable, ids: int, encoder: TableEncoder | None) -> tu
     columns = _to_arrow(table, ids)
     if any(pc.any(pc.is_nan(column)).as_py() for column in columns.columns):
         return None
-    encoded = encode_table(columns, encoder)
-    return table, encoded if table.names is not None else replace(encoded, feature_names=None)
+    kinds = _get_kinds(table, ids)
+    if not {NUMBER, IGNORED}.issuperset(kinds.values()):
+        return None
+    encoded = encode_columns(columns, encoder, kinds)
+    has_names = table.names is not None or encoded.encoder is not None  # by which a model knows what it ignores
+    return table, encoded if has_names else replace(encoded, feature_names=None)
+
+
+def _get_kinds(table: Table, ids: int) -> Mapping[str, str]:
+    """Return the kinds that the user gave, without those of columns of lists, which are numbers."""
+    given = {} if table.chosen is None else table.chosen.kinds
+    names = frozenset(_names(table, ids))
+    for name, kind in given.items():
+        if name not in names and kind not in (NUMBER, IGNORED):
+            raise ParameterError(
+                f"kinds must be {NUMBER!r} or {IGNORED!r} for a column of lists; got {kind!r} for {name!r} of "
+                f"{table.path}"
+            )
+    return {name: kind for name, kind in given.items() if name in names or kind == IGNORED}
 
 
 def _to_arrow(table: Table, ids: int) -> pa.Table:

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
-from graphprox.errors import AssumedInputWarning, GraphError, IgnoredInputWarning, ReadError
+from graphprox.errors import AssumedInputWarning, GraphError, IgnoredInputWarning, ParameterError, ReadError
 from graphprox.graph.graph import Graph
 from graphprox.io.attributes import SEVERAL_GROUPS, NodeFeatures, NodeLabels, check_unique, encode_labels
 from graphprox.io.edge_lists import to_edge_list
 from graphprox.io.feature_tables import read_encoded
-from graphprox.io.joins import build_graph, join_labels
+from graphprox.io.joins import build_graph, collect_columns, join_labels
 from graphprox.io.storage.files import reason
-from graphprox.io.tables.column_choice import ColumnNames
+from graphprox.io.tables.column_choice import KINDS_ARE_FITTED, KINDS_NEED_FEATURES, ColumnNames, TableColumn
 from graphprox.io.tables.edge_columns import choose_edge_columns
 from graphprox.io.tables.node_columns import choose_feature_columns, choose_label_columns
 from graphprox.io.tables.table import table_from_arrow
+from graphprox.preprocessing.columns import IGNORED, check_kinds
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 _EDGES, _FEATURES, _LABELS = "the edges", "the features", "the labels"
 
 
-def from_frames(
+def read_frames(
     edges: Any,
     features: Any,
     labels: Any,
@@ -34,8 +37,8 @@ def from_frames(
     *,
     directed: bool,
     encoder: TableEncoder | None = None,
-) -> Graph:
-    """Build a graph from tables; see `Graph.from_frames`.
+) -> tuple[Graph, tuple[TableColumn, ...]]:
+    """Build a graph from tables, as `Graph.from_frames` does, and say what their columns were taken for.
 
     Parameters
     ----------
@@ -50,10 +53,19 @@ def from_frames(
 
     Returns
     -------
-    Graph
+    graph : Graph
+    columns : tuple of TableColumn
     """
-    tables = {name: to_arrow(frame, name) for name, frame in ((_EDGES, edges), (_FEATURES, features), (_LABELS, labels))
-              if frame is not None or name == _EDGES}  # fmt: skip
+    check_kinds(names.kinds)
+    if names.kinds and (features is None or encoder is not None):
+        raise ParameterError(KINDS_NEED_FEATURES if features is None else KINDS_ARE_FITTED)
+    ignored = [name for name, kind in names.kinds.items() if kind == IGNORED]
+    given = {_EDGES: edges, _FEATURES: features, _LABELS: labels}
+    tables = {
+        name: to_arrow(frame, name, ignored=() if name == _EDGES else ignored)
+        for name, frame in given.items()
+        if frame is not None or name == _EDGES
+    }
     try:
         chosen = table_from_arrow(
             _EDGES, tables[_EDGES], ids=2, values=None, choose=partial(choose_edge_columns, names=names)
@@ -71,8 +83,10 @@ def from_frames(
         nodes = None
         if features is not None:
             nodes = _to_features(tables[_FEATURES], names, labels=one_table, label=label, encoder=encoder)
-        graph = build_graph(to_edge_list(chosen), nodes, directed=directed, encoder=encoder)
-        return graph if classes is None else join_labels(graph, classes, _LABELS)
+        listed = to_edge_list(chosen)
+        graph = build_graph(listed, nodes, directed=directed, encoder=encoder)
+        taken = collect_columns(listed, nodes, classes, one_table=one_table)
+        return graph if classes is None else join_labels(graph, classes, _LABELS), taken
     except ReadError as error:
         raise GraphError(str(error)) from None
 
@@ -80,13 +94,14 @@ def from_frames(
 def _to_features(
     table: pa.Table, names: ColumnNames, *, labels: bool, label: str | None, encoder: TableEncoder | None
 ) -> NodeFeatures:
-    choose = partial(choose_feature_columns, names=names, labels=labels, label=label)
+    ignored = () if encoder is None else encoder.ignored
+    choose = partial(choose_feature_columns, names=names, labels=labels, label=label, ignored=ignored)
     found, x = read_encoded(
         lambda values: table_from_arrow(_FEATURES, table, ids=1, values=values, choose=choose, features=True),
         typed=True,
         encoder=encoder,
     )
-    features = NodeFeatures(found.columns[0], x)
+    features = NodeFeatures(found.columns[0], x, found.taken)
     check_unique(features.ids, f"a node must have one row of features; {_FEATURES} have")
     return features
 
@@ -96,10 +111,10 @@ def _to_labels(table: pa.Table, names: ColumnNames) -> NodeLabels:
     found = table_from_arrow(_LABELS, table, ids=1, values=pa.string(), choose=choose)
     ids, labels = found.columns
     check_unique(ids, f"a node must have one label; {_LABELS} have", hint=SEVERAL_GROUPS)
-    return NodeLabels(ids, *encode_labels(labels), None if found.names is None else found.names[-1])
+    return NodeLabels(ids, *encode_labels(labels), None if found.names is None else found.names[-1], found.taken)
 
 
-def to_arrow(frame: Any, name: str) -> pa.Table:
+def to_arrow(frame: Any, name: str, *, ignored: Collection[str | int] = ()) -> pa.Table:
     """Convert a table to one of pyarrow.
 
     Parameters
@@ -108,6 +123,8 @@ def to_arrow(frame: Any, name: str) -> pa.Table:
         The table. The index of pandas is kept if it is not just row numbers.
     name : str
         What it contains, for messages.
+    ignored : collection of str or int, default=()
+        Columns whose values do not matter, and may be of several types.
 
     Returns
     -------
@@ -116,17 +133,20 @@ def to_arrow(frame: Any, name: str) -> pa.Table:
     Raises
     ------
     GraphError
-        If the object is not a table, or a column contains values of several types.
+        If the object is not a table, a column contains values of several types, or two have the same name.
     """
     pandas = sys.modules.get("pandas")  # an object can only be a DataFrame if pandas is imported already
     try:
         if isinstance(frame, pa.Table):
             return frame
         if pandas is not None and isinstance(frame, pandas.DataFrame):
-            return pa.Table.from_pandas(frame)
+            mixed = [each for each in ignored if list(frame.columns).count(each) == 1]
+            return pa.Table.from_pandas(frame.astype(dict.fromkeys(mixed, str)) if mixed else frame)
         if hasattr(frame, "__arrow_c_stream__") or isinstance(frame, pa.RecordBatch):
             return pa.table(frame)
     except (pa.ArrowException, ValueError, TypeError) as error:
+        if pandas is not None and isinstance(frame, pandas.DataFrame):
+            _reject_columns(frame, name, error)
         # pyarrow adds the column as another argument of the error, which would be shown as a tuple.
         why = ": ".join([*map(str, error.args[1:]), reason(type(error)(*error.args[:1]))])
         raise GraphError(f"{name} must be a table whose columns have one type each; got {why}") from None
@@ -134,3 +154,24 @@ def to_arrow(frame: Any, name: str) -> pa.Table:
     raise GraphError(
         f"{name} must be a DataFrame of pandas or polars, or a table of pyarrow; got {type(frame).__name__}{hint}"
     )
+
+
+def _reject_columns(frame: Any, name: str, error: Exception) -> None:
+    """Raise a `GraphError` that names the column of pandas that pyarrow cannot convert, if it is known."""
+    repeated = frame.columns[frame.columns.duplicated()]
+    if len(repeated):
+        raise GraphError(
+            f"columns of {name} must have different names; {repeated[0]!r} is the name of several: rename one of them"
+        )
+    found = re.search(r"column (.*) with type", " ".join(map(str, error.args[1:])))
+    columns = [each for each in frame.columns if found is not None and str(each) == found[1]]
+    if not columns:
+        return
+    types = sorted({type(each).__name__ for each in frame[columns[0]].dropna()})
+    if len(types) > 1:
+        remedy = "make all of them text, as by astype(str)"
+        if name == _FEATURES:
+            remedy += f", or set kinds={{{str(columns[0])!r}: 'ignored'}} to leave the column out"
+        raise GraphError(
+            f"the values of a column must have one type; {str(columns[0])!r} of {name} has {', '.join(types)}: {remedy}"
+        )

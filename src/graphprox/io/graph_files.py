@@ -5,9 +5,11 @@ from __future__ import annotations
 import pickle
 import warnings
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from graphprox._utils.column_names import LABEL_NAMES
 from graphprox._utils.suggestions import did_you_mean
 from graphprox.errors import GraphproxError, ParameterError, ReadError
 from graphprox.graph.conversion import from_networkx, from_pyg, from_scipy
@@ -16,7 +18,8 @@ from graphprox.io.attributes import encode_labels, to_strings
 from graphprox.io.limits import check_expansion, check_nodes
 from graphprox.io.npy import NpzArrays, open_npz, read_sparse
 from graphprox.io.storage.files import check_readable, reason
-from graphprox.io.tables.layout import open_text
+from graphprox.io.tables.column_choice import TableColumn
+from graphprox.io.tables.encodings import open_text
 
 # -- npz ------------------------------------------------------------------------------------------------------------
 
@@ -49,6 +52,11 @@ def _from_edge_index(arrays: NpzArrays, directed: bool) -> Graph:
     if x is None and "x" in arrays:
         x = arrays["x"]
     size = _read_num_nodes(arrays)
+    if index.dtype.kind not in "iu" and index.size:
+        raise ReadError(
+            f"edge_index must contain integer node numbers; that of {arrays.path} contains {index.dtype}: number the "
+            "nodes from 0, and save it as int64"
+        )
     if x is None and size is None:
         known = [len(arrays[name]) for name in ("ids", "y", "labels") if name in arrays and arrays[name].ndim]
         size = max([*known, int(index.max(initial=-1)) + 1]) if index.dtype.kind in "iu" else None
@@ -93,7 +101,9 @@ def _read_features(arrays: NpzArrays) -> Any:
 # -- GraphML --------------------------------------------------------------------------------------------------------
 
 
-def read_graphml(path: Path, *, label: str | None = None, weight: str | None = None) -> Graph:
+def read_graphml(
+    path: Path, *, label: str | None = None, weight: str | None = None, kinds: Mapping[str, str] | None = None
+) -> tuple[Graph, tuple[TableColumn, ...]]:
     """Read a graph from a GraphML file.
 
     Parameters
@@ -104,10 +114,14 @@ def read_graphml(path: Path, *, label: str | None = None, weight: str | None = N
         Node attribute that is the label; by default ``y``, ``label`` or ``class``.
     weight : str, default=None
         Edge attribute that is the weight; by default ``weight``.
+    kinds : mapping of str to str, default=None
+        Kinds of node attributes; found out by default.
 
     Returns
     -------
-    Graph
+    graph : Graph
+    columns : tuple of TableColumn
+        What the attributes were taken for.
     """
     import networkx as nx
 
@@ -129,12 +143,17 @@ def read_graphml(path: Path, *, label: str | None = None, weight: str | None = N
     if label is not None and label not in attribute_names:
         hint = did_you_mean(label, sorted(attribute_names))
         raise ParameterError(f"label must name an attribute of the nodes of {path}; got {label!r}: {hint}")
-    if weight is not None:
-        edge_names = {name for _, _, attributes in parsed.edges.data() for name in attributes}
-        if weight not in edge_names:
-            hint = did_you_mean(weight, sorted(edge_names))
-            raise ParameterError(f"weight must name an attribute of the edges of {path}; got {weight!r}: {hint}")
-    return from_networkx(parsed, label=label, weight=weight or "weight")
+    edge_names = {name for _, _, attributes in parsed.edges.data() for name in attributes}
+    if weight is not None and weight not in edge_names:
+        hint = did_you_mean(weight, sorted(edge_names))
+        raise ParameterError(f"weight must name an attribute of the edges of {path}; got {weight!r}: {hint}")
+    label = label or next((name for name in LABEL_NAMES if name in attribute_names), None)
+    weight = weight or "weight"
+    columns = (
+        *(TableColumn("edges", name, "weight" if name == weight else "ignored") for name in sorted(edge_names)),
+        *(TableColumn("nodes", name, "label" if name == label else "feature") for name in sorted(attribute_names)),
+    )
+    return from_networkx(parsed, label=label, weight=weight, kinds=kinds), columns
 
 
 def _read_graphml_ids(path: Path) -> tuple[set[str], set[str]]:

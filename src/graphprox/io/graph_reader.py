@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,12 @@ from graphprox.io.folder.claims import check_finished
 from graphprox.io.folder.description import is_graph_folder
 from graphprox.io.folder.graph_folder import GraphFolder
 from graphprox.io.graph_files import read_graphml, read_npz, read_torch
-from graphprox.io.joins import build_graph, join_features, join_labels
+from graphprox.io.joins import build_graph, collect_columns, join_features, join_labels
 from graphprox.io.storage.files import check_readable, ending
-from graphprox.io.tables.column_choice import ColumnNames
+from graphprox.io.tables.column_choice import KINDS_ARE_FITTED, KINDS_NEED_FEATURES, ColumnNames, TableColumn
+from graphprox.io.tables.encodings import check_encoding
 from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS
+from graphprox.preprocessing.columns import check_kinds
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 _FOLDER = "folder"  # kind of a graph folder, which has no ending
@@ -38,12 +41,14 @@ def read_graph(
     labels: str | Path | None = None,
     directed: bool | None = None,
     header: bool | None = None,
+    encoding: str | None = None,
     encoder: TableEncoder | None = None,
     source: str | int | None = None,
     target: str | int | None = None,
     weight: str | int | None = None,
     id: str | int | None = None,  # noqa: A002 - as the column is named
     label: str | int | None = None,
+    kinds: Mapping[str | int, str] | None = None,
     ids: bool | None = None,
 ) -> Graph:
     r"""Read a graph from files, in the format selected by the file's ending.
@@ -65,6 +70,9 @@ def read_graph(
         Whether edges have a direction. If None, as stored in a GraphML or PyG file, and False for other formats.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
+    encoding : str, default=None
+        Encoding of text files, such as ``"cp1252"``. If None, UTF-8, UTF-16 if there is a byte order mark, or else
+        Windows-1252, with a warning.
     encoder : TableEncoder, default=None
         What the columns of a table of features contain, as a fitted embedder knows it. Found out by default.
     source, target : str or int, default=None
@@ -79,6 +87,10 @@ def read_graph(
     label : str or int, default=None
         Column of the labels that contains the class; for GraphML, a node attribute. If None, the only column besides
         the ids, or one with a name such as ``label`` or ``class``.
+    kinds : mapping of str or int to str, default=None
+        What columns of a table of features contain, by name or by number from 1, where cells do not show it:
+        ``"number"``, ``"category"`` (as numeric codes are), ``"boolean"`` or ``"date"``; ``"ignored"`` leaves a column
+        out. For GraphML, kinds of node attributes.
     ids : bool, default=None
         Whether tables of features and labels have a column of ids, as by default. If False, row i belongs to node i,
         and the ending of a text file does not matter.
@@ -105,15 +117,49 @@ def read_graph(
     ...     read_graph(edges, features=features)
     Graph(3 nodes, 2 edges, 2 features, weighted)
     """
-    path = Path(path)
+    names = ColumnNames(source, target, weight, id, label, kinds=kinds or {})
+    options: dict[str, Any] = {"directed": directed, "header": header, "encoding": encoding}
+    return read_files(Path(path), features, labels, names, **options, encoder=encoder, ids=ids)[0]
+
+
+def read_files(
+    path: Path,
+    features: str | Path | None,
+    labels: str | Path | None,
+    names: ColumnNames,
+    *,
+    directed: bool | None,
+    header: bool | None,
+    encoding: str | None,
+    encoder: TableEncoder | None,
+    ids: bool | None,
+) -> tuple[Graph, tuple[TableColumn, ...]]:
+    """Read a graph from files, as `read_graph` does, and say what the columns of tables were taken for.
+
+    Parameters
+    ----------
+    path, features, labels, directed, header, encoding, encoder, ids
+        As for `read_graph`.
+    names : ColumnNames
+        Columns that the user named.
+
+    Returns
+    -------
+    graph : Graph
+    columns : tuple of TableColumn
+    """
     kind = _FOLDER if is_graph_folder(path) else ending(path)
-    names = ColumnNames(source, target, weight, id, label)
+    check_kinds(names.kinds)
     _check_complete(path, kind, names)
-    check_named_tables(names, features, labels, ids, has_labels=kind == ".graphml")
-    edges = read_edge_list(path, header=header, names=names) if kind in TEXT_ENDINGS + PARQUET_ENDINGS else None
+    check_named_tables(names, features, labels, ids, has_labels=kind == ".graphml", has_attributes=kind == ".graphml")
+    if names.kinds and encoder is not None:
+        raise ParameterError(KINDS_ARE_FITTED)
+    encoding = check_encoding(encoding)
+    is_table = kind in TEXT_ENDINGS + PARQUET_ENDINGS
+    edges = read_edge_list(path, header=header, encoding=encoding, names=names) if is_table else None
     if edges is not None:
         names = replace(names, ends=edges.names)
-    options: dict[str, Any] = {"header": header, "names": names, "ids": ids is not False}
+    options: dict[str, Any] = {"header": header, "encoding": encoding, "names": names, "ids": ids is not False}
     one_table = features is not None and labels is not None and _are_same_file(features, labels)
     node_features, node_labels = None, None
     if labels is not None:
@@ -125,11 +171,14 @@ def read_graph(
     if features is not None:
         label = None if node_labels is None else node_labels.column
         node_features = read_features(Path(features), encoder=encoder, labels=one_table, label=label, **options)
+    taken = collect_columns(edges, node_features, node_labels, one_table=one_table)
     if kind in _GRAPH_ENDINGS:
         with warnings.catch_warnings():
             if node_features is not None:
                 warnings.simplefilter("ignore", StructuralFeaturesWarning)
-            graph = _read_complete(path, kind, directed, names)
+            own = names if features is None else replace(names, kinds={})
+            graph, attributes = _read_complete(path, kind, directed, own)
+            taken = (*(each for each in attributes if features is None or each.role != "feature"), *taken)
     elif edges is not None:
         graph = build_graph(edges, node_features, directed=bool(directed), names=(path, str(features)), encoder=encoder)
         node_features = None
@@ -144,7 +193,7 @@ def read_graph(
         graph = join_labels(graph, node_labels, str(labels))
     if graph.num_entries == 0:
         raise ReadError(f"a graph must have at least one edge; {path} has none")
-    return graph
+    return graph, taken
 
 
 def _are_same_file(first: str | Path, second: str | Path) -> bool:
@@ -162,7 +211,13 @@ def _check_complete(path: Path, kind: str, names: ColumnNames) -> None:
 
 
 def check_named_tables(
-    names: ColumnNames, features: object, labels: object, ids: bool | None, *, has_labels: bool = False
+    names: ColumnNames,
+    features: object,
+    labels: object,
+    ids: bool | None,
+    *,
+    has_labels: bool = False,
+    has_attributes: bool = False,
 ) -> None:
     """Raise an error if a column is named of a table that is not given.
 
@@ -176,6 +231,8 @@ def check_named_tables(
         Whether they have a column of ids.
     has_labels : bool, default=False
         Whether the graph itself has labels that can be named.
+    has_attributes : bool, default=False
+        Whether the graph itself has attributes that have kinds.
 
     Raises
     ------
@@ -187,18 +244,23 @@ def check_named_tables(
         raise ParameterError(f"id must not be given if rows have no ids; got {names.id!r} and ids=False")
     if names.label is not None and labels is None and not has_labels:
         raise ParameterError(f"label can only be given with a table of labels; got {names.label!r} and no labels")
+    if names.kinds and features is None and not has_attributes:
+        raise ParameterError(KINDS_NEED_FEATURES)
 
 
-def _read_complete(path: Path, kind: str, directed: bool | None, names: ColumnNames) -> Graph:
+def _read_complete(
+    path: Path, kind: str, directed: bool | None, names: ColumnNames
+) -> tuple[Graph, tuple[TableColumn, ...]]:
     if kind == ".npz":
-        return read_npz(path, directed=bool(directed))
+        return read_npz(path, directed=bool(directed)), ()
     if kind == ".graphml":
         label, weight = (None if name is None else str(name) for name in (names.label, names.weight))
-        graph = read_graphml(path, label=label, weight=weight)
-        return graph.to_undirected() if directed is False and graph.directed else graph
+        kinds = {str(name): each for name, each in names.kinds.items()}
+        graph, attributes = read_graphml(path, label=label, weight=weight, kinds=kinds)
+        return graph.to_undirected() if directed is False and graph.directed else graph, attributes
     if kind == _FOLDER:
-        return _read_folder(path, directed)
-    return read_torch(path, directed=directed)
+        return _read_folder(path, directed), ()
+    return read_torch(path, directed=directed), ()
 
 
 def _read_folder(path: Path, directed: bool | None) -> Graph:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,20 @@ from graphprox.graph.graph import UNKNOWN_LABEL, Graph
 from graphprox.io.attributes import NodeFeatures, NodeLabels
 from graphprox.io.edge_lists import EdgeList
 from graphprox.io.ids import number_nodes, positions, to_node_ids
-from graphprox.preprocessing.encoded_table import EncodedTable, encode_table
+from graphprox.io.tables.column_choice import TableColumn
+from graphprox.preprocessing.columns import IGNORED
+from graphprox.preprocessing.encoded_table import EncodedTable, encode_columns
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 _MAX_MISSING = 0.5  # share of nodes without a row, above which the ids probably do not match
 MAX_MARKED = 50  # columns up to which a missing number has a mark
+
+# What ids of two tables may differ by, what finds it, and what to do.
+_SPELLINGS = (
+    ("spaces around them", r"^\s*(.*?)\s*$", "remove the spaces"),
+    ("leading zeros", r"^0+(\d+)$", "write them with the same number of zeros"),
+    ("spaces and leading zeros", r"^\s*0*(\d+)\s*$", "write them in the same way"),
+)
 
 Name = str | Path
 
@@ -101,11 +111,18 @@ def _append_missing(edges: EdgeList, known: pa.Array, names: tuple[Name, Name]) 
 
 
 def _report_missing(missing: pa.Array, num_nodes: int, known: pa.Array, names: tuple[Name, Name]) -> None:
-    report_missing(missing[:3].to_pylist(), len(missing), num_nodes, known[:3].to_pylist(), names)
+    examples, of_table = missing[:3].to_pylist(), known[:3].to_pylist()
+    report_missing(examples, len(missing), num_nodes, of_table, names, spelling=_find_spelling(missing, known))
 
 
 def report_missing(
-    missing: Sequence[object], num_missing: int, num_nodes: int, known: Sequence[object], names: tuple[Name, Name]
+    missing: Sequence[object],
+    num_missing: int,
+    num_nodes: int,
+    known: Sequence[object],
+    names: tuple[Name, Name],
+    *,
+    spelling: str = "",
 ) -> None:
     """Warn about nodes without a row of features; raise an error if these are most of them.
 
@@ -117,6 +134,8 @@ def report_missing(
         Number of nodes of the graph without a row, and of all.
     names : tuple of str or Path
         The files of the graph and of the features.
+    spelling : str, default=""
+        What else ids of both may differ by.
 
     Raises
     ------
@@ -128,17 +147,31 @@ def report_missing(
         raise ReadError(
             f"nodes must have a row of features under the same id; {num_missing} of the {num_nodes} nodes of {graph} "
             f"have none in {table}, such as {_list(missing)}, and its ids are such as {_list(known)}: "
-            "set id to take another column"
+            f"{spelling or 'set id to take another column'}"
         )
     count = "1 node has" if num_missing == 1 else f"{num_missing} of {num_nodes} nodes have"
     _warn(
-        f"{count} no row in {table}, such as {_list(missing[:1])}; their features are missing values",
+        f"{count} no row in {table}, such as {_list(missing[:1])}; their features are missing values"
+        f"{spelling and f': {spelling}'}",
         AssumedInputWarning,
     )
 
 
 def _list(ids: Sequence[object]) -> str:
     return ", ".join(map(repr, ids))
+
+
+def _find_spelling(missing: pa.Array, known: pa.Array) -> str:
+    """Say that ids differ by spaces or leading zeros alone, if some do; an empty string otherwise."""
+    wanted, there = missing.cast(pa.string()), known.cast(pa.string())
+    for what, pattern, remedy in _SPELLINGS:
+        plain = pc.replace_substring_regex(wanted, pattern, r"\1")
+        at = pc.index_in(plain, value_set=pc.replace_substring_regex(there, pattern, r"\1"))
+        found = pc.index(pc.is_valid(at), True).as_py()
+        if found >= 0:
+            pair = f"{wanted[found].as_py()!r} and {there[at[found].as_py()].as_py()!r}"
+            return f"some ids differ by {what} alone, as {pair}: {remedy}"
+    return ""
 
 
 def join_features(
@@ -199,10 +232,21 @@ def take_rows(x: Any, rows: IntArray, encoder: TableEncoder | None = None) -> An
             values = x.x.toarray() if sp.issparse(x.x) else x.x
             columns = pa.table([pa.array(each) for each in values.T], names=list(x.feature_names))
         if columns is not None:
-            with warnings.catch_warnings(action="ignore", category=IgnoredInputWarning):  # raised when it was read
-                return encode_table(columns.take(pa.array(rows, mask=missing)), encoder)
-        return EncodedTable(_fill_rows(x.x, rows, missing), x.feature_names)
+            return _encode_again(x, columns.take(pa.array(rows, mask=missing)), encoder)
+        return replace(x, x=_fill_rows(x.x, rows, missing), columns=None)
     return _fill_rows(x, rows, missing)
+
+
+def _encode_again(x: EncodedTable, columns: pa.Table, encoder: TableEncoder | None) -> EncodedTable:
+    """Encode the rows of a table again, some of which are missing now."""
+    # What was ignored stays so: beside a missing row, a constant has two values.
+    fitted = None if encoder is not None or x.encoder is None or not x.encoder.columns else x.encoder
+    kinds = {**x.kinds, **dict.fromkeys(() if fitted is None else fitted.ignored, IGNORED)}
+    with warnings.catch_warnings():  # raised when it was read
+        warnings.simplefilter("ignore", IgnoredInputWarning)
+        warnings.simplefilter("ignore", AssumedInputWarning)
+        encoded = encode_columns(columns, encoder, kinds)
+    return encoded if fitted is None else replace(encoded, columns=columns, kinds=x.kinds)
 
 
 def _fill_rows(x: Any, rows: IntArray, missing: NDArray[np.bool_]) -> Any:
@@ -216,6 +260,31 @@ def _fill_rows(x: Any, rows: IntArray, missing: NDArray[np.bool_]) -> Any:
     taken = np.asarray(x)[rows].astype(np.float32)
     taken[missing] = np.asarray(x).mean(axis=0, dtype=np.float64)  # float32 would lose digits in many rows
     return taken
+
+
+def collect_columns(
+    edges: EdgeList | None, features: NodeFeatures | None, labels: NodeLabels | None, *, one_table: bool
+) -> tuple[TableColumn, ...]:
+    """Return what the columns of all tables of a graph were taken for.
+
+    Parameters
+    ----------
+    edges : EdgeList or None
+    features : NodeFeatures or None
+    labels : NodeLabels or None
+    one_table : bool
+        Whether features and labels are columns of one table, of which each is listed once.
+
+    Returns
+    -------
+    tuple of TableColumn
+    """
+    of_labels = () if labels is None else labels.columns
+    of_features = () if features is None else features.columns
+    if one_table:
+        of_labels = tuple(each for each in of_labels if each.role == "label")
+        of_features = tuple(each for each in of_features if each.name not in {label.name for label in of_labels})
+    return (*(() if edges is None else edges.columns), *of_features, *of_labels)
 
 
 # -- labels ---------------------------------------------------------------------------------------------------------

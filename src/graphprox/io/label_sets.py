@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,13 +16,16 @@ import scipy.sparse as sp
 
 from graphprox._utils.arrays import IntArray, NodeIds
 from graphprox._utils.stacklevel import find_stacklevel
-from graphprox.errors import IgnoredInputWarning, ParameterError, ReadError
+from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
 from graphprox.io.ids import positions
 from graphprox.io.sql.queries import is_query, run_query
 from graphprox.io.storage.files import ending
 from graphprox.io.tables.column_choice import ColumnName, ColumnNames
+from graphprox.io.tables.encodings import check_encoding
 from graphprox.io.tables.node_columns import choose_label_columns
 from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table, table_from_arrow
+
+_SEPARATORS = (";", "|", ",")
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,7 @@ def read_label_sets(
     *,
     separator: str | None = None,
     header: bool | None = None,
+    encoding: str | None = None,
     id: ColumnName | None = None,  # noqa: A002 - the name of the column, as in read_graph
     label: ColumnName | None = None,
     database: str | Path | None = None,
@@ -112,6 +118,8 @@ def read_label_sets(
         What separates the labels in a cell, such as ``";"``; by default a cell is one label.
     header : bool, default=None
         Whether the first row of a text file is a header; detected if None.
+    encoding : str, default=None
+        Encoding of a text file, as for `read_graph`; detected if None.
     id, label : str or int, optional
         Columns of node ids and labels, by name or by number from 1; found by their names by default.
     database : str or Path, default=None
@@ -125,6 +133,11 @@ def read_label_sets(
     ------
     ReadError
         If the file has another format or no labels.
+
+    Warns
+    -----
+    AssumedInputWarning
+        If no separator was given, and most cells seem to contain several labels.
 
     Examples
     --------
@@ -146,9 +159,47 @@ def read_label_sets(
     if is_query(path):
         name, table = "the query", _query_table(str(path), database, names)
     else:
-        name, table = str(path), _read_file(Path(path), header, names)
+        name, table = str(path), _read_file(Path(path), header, check_encoding(encoding), names)
     ids, labels = table.columns
+    if separator is None and (found := find_separator(labels.to_pylist())) is not None:
+        warnings.warn(
+            f"most labels of {name} contain {found!r}, and each is read as one label: set separator={found!r} to read "
+            "several of them",
+            AssumedInputWarning,
+            stacklevel=find_stacklevel(),
+        )
     return _encode(name, *_split_cells(ids, labels, separator))
+
+
+def find_separator(cells: Sequence[str | None]) -> str | None:
+    """Find what separates the labels in cells, if most of them seem to contain several.
+
+    Parameters
+    ----------
+    cells : sequence of str
+        Cells of a column of labels; one that is empty or missing has none.
+
+    Returns
+    -------
+    str or None
+        A semicolon, bar or comma that more than half of the cells contain, and which splits them into no more
+        labels than there are different cells. In ``"Paris, France"`` and ``"Lyon, France"`` it does not.
+
+    Examples
+    --------
+    >>> find_separator(["film;tea", "film;chess", "chess;tea", "tea"])
+    ';'
+    >>> find_separator(["Paris, France", "Lyon, France"])
+    """
+    counts = Counter(cell for cell in cells if cell and cell.strip())
+    for separator in _SEPARATORS:
+        several = {cell: [each.strip() for each in cell.split(separator)] for cell in counts if separator in cell}
+        if sum(counts[cell] for cell in several) * 2 <= counts.total() or len(several) < 2:
+            continue
+        labels = {label for each in several.values() for label in each if label}
+        if len(labels) <= len(counts):
+            return separator
+    return None
 
 
 def _query_table(query: str, database: str | Path | None, names: ColumnNames) -> Table:
@@ -156,7 +207,7 @@ def _query_table(query: str, database: str | Path | None, names: ColumnNames) ->
     return table_from_arrow("the query", run_query(query, database), ids=1, values=pa.string(), choose=choose)
 
 
-def _read_file(path: Path, header: bool | None, names: ColumnNames) -> Table:
+def _read_file(path: Path, header: bool | None, encoding: str | None, names: ColumnNames) -> Table:
     if ending(path) not in TEXT_ENDINGS + PARQUET_ENDINGS:
         known = ", ".join(TEXT_ENDINGS[:3] + PARQUET_ENDINGS[:1])
         raise ReadError(f"the ending of a file of several labels per node must be one of {known}; got {path.name!r}")
@@ -167,6 +218,7 @@ def _read_file(path: Path, header: bool | None, names: ColumnNames) -> Table:
         header=header,
         choose=partial(choose_label_columns, names=names),
         named=names.given("id", "label"),
+        encoding=encoding,
     )
 
 

@@ -15,7 +15,8 @@ import pyarrow.csv
 
 from graphprox.errors import ReadError
 from graphprox.io.storage.files import check_readable, is_gzipped, reason
-from graphprox.io.tables.layout import INTEGER, open_text
+from graphprox.io.tables.encodings import open_text
+from graphprox.io.tables.layout import INTEGER
 
 _HEADER = re.compile(rb"\s*([1-9]\d{0,17})\s+([1-9]\d{0,17})\s*")
 _BLOCK_BYTES = 1 << 20

@@ -62,10 +62,11 @@ class Preprocessor:
         encoder = is_quantity = None
         is_mixed = False
         if graph.table is not None and graph.table.encoder is not None:
-            encoder = graph.table.encoder
-            if not encoder.columns and graph.table.columns is not None:
-                encoder.fit(graph.table.columns)  # raises the error that says why
-            is_quantity, is_mixed = encoder.is_quantity, encoder.is_mixed
+            encoder, columns = graph.table.encoder, graph.table.columns
+            if not encoder.columns and columns is not None:
+                encoder.fit(columns, kinds=graph.table.kinds)  # raises the error that says why
+            if columns is not None:  # a table of numbers alone is judged as a matrix
+                is_quantity, is_mixed = encoder.is_quantity, encoder.is_mixed
         elif graph.feature_names is not None:
             from graphprox.preprocessing.table_encoder import TableEncoder
 

@@ -35,7 +35,7 @@ class CellError(GraphError):
 
     def __init__(self, column: str, row: int, cell: str, rule: str, remedy: str = "") -> None:
         end = f": {remedy}" if remedy else ""
-        super().__init__(f"{rule}; column {column!r} contains {cell!r} in row {row + 1}{end}")
+        super().__init__(f"{rule}; column {column!r} contains {cell!r} in row {row} (from 0){end}")
         self.column, self.row, self.cell, self.rule, self.remedy = column, row, cell, rule, remedy
 
 

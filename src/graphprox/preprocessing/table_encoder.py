@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -17,13 +18,14 @@ from graphprox._utils.arrays import Features, FloatArray
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox._utils.suggestions import did_you_mean
 from graphprox.errors import GraphError, IgnoredInputWarning
-from graphprox.preprocessing.columns import EMPTY, AnyColumn, fit_column
+from graphprox.preprocessing.columns import EMPTY, IGNORED, AnyColumn, fit_column
 from graphprox.preprocessing.columns.number import NumberColumn
 from graphprox.preprocessing.table_cells import CellError, to_array
 
 MAX_SPARSE_DENSITY = 0.1  # a table with fewer nonzeros becomes a sparse matrix
 _KINDS = {"number": "numbers", "boolean": "yes and no", "category": "categories", "date": "dates"}
 MISSING_ROW = "row is missing"
+NO_KINDS: Mapping[str, str] = MappingProxyType({})
 _NUM_NAMES = 5  # names of columns in a message
 
 
@@ -60,13 +62,16 @@ class TableEncoder(BaseModel):
     has_missing_rows: bool = False
 
     @classmethod
-    def fit(cls, table: pa.Table) -> Self:
+    def fit(cls, table: pa.Table, *, kinds: Mapping[str, str] = NO_KINDS) -> Self:
         """Find out what the columns of a table contain.
 
         Parameters
         ----------
         table : pyarrow.Table
             A row for each node. Text is recognized as numbers, dates, yes and no, or categories.
+        kinds : mapping of str to str, optional
+            Kind of columns by their names, where that is known: ``"number"``, ``"category"``, ``"boolean"``, ``"date"``
+            or ``"ignored"``.
 
         Returns
         -------
@@ -83,19 +88,23 @@ class TableEncoder(BaseModel):
             If a column says nothing about a node: it has the same value everywhere, or another one in every row.
         """
         check_names(table.column_names)
-        columns, ignored = select_columns({name: fit_column(name, table.column(name)) for name in table.column_names})
+        left_out = tuple(name for name, kind in kinds.items() if kind == IGNORED)
+        names = [name for name in table.column_names if name not in left_out]
+        columns, ignored = select_columns(
+            {name: fit_column(name, table.column(name), kinds.get(name)) for name in names}
+        )
         missing = find_missing_rows(table, columns) if len(columns) > 1 else np.zeros(0, bool)
         if not missing.any():
-            return cls(columns=columns, ignored=ignored)
+            return cls(columns=columns, ignored=(*ignored, *left_out))
         present = table.filter(pa.array(~missing))
         marked = tuple(
             each.model_copy(update={"has_missing": each.has_missing and bool(find_missing_rows(present, [each]).any())})
             for each in columns
         )
-        return cls(columns=marked, ignored=ignored, has_missing_rows=True)
+        return cls(columns=marked, ignored=(*ignored, *left_out), has_missing_rows=True)
 
     @classmethod
-    def of_numbers(cls, names: Sequence[str], means: NDArray[Any]) -> Self:
+    def of_numbers(cls, names: Sequence[str], means: NDArray[Any], *, ignored: Sequence[str] = ()) -> Self:
         """Return the encoder of a table of numbers without missing cells.
 
         Parameters
@@ -103,13 +112,16 @@ class TableEncoder(BaseModel):
         names : sequence of str
         means : ndarray of shape (num_features,)
             What becomes of a cell that is missing in another table.
+        ignored : sequence of str, default=()
+            Names of columns that are no features.
 
         Returns
         -------
         TableEncoder
         """
         return cls(
-            columns=tuple(NumberColumn(name=name, mean=float(mean)) for name, mean in zip(names, means, strict=True))
+            columns=tuple(NumberColumn(name=name, mean=float(mean)) for name, mean in zip(names, means, strict=True)),
+            ignored=tuple(ignored),
         )
 
     @property
@@ -208,10 +220,13 @@ class TableEncoder(BaseModel):
         wanted = [each.name for each in self.columns]
         missing = [name for name in wanted if name not in set(names)]
         if missing:
-            hint = did_you_mean(missing[0], names) if len(missing) == 1 else f"it has {_list_columns(names)}"
-            raise GraphError(
-                f"a table must have the columns of the fitted one; {_list_columns(missing)} missing: {hint}"
-            )
+            are = "are missing: add them, which may be empty"
+            hint = ""
+            if len(missing) == 1:
+                are = "is missing: add it, which may be empty"
+                near = did_you_mean(missing[0], [name for name in names if name not in wanted], otherwise="")
+                hint = near and f", or {near}"
+            raise GraphError(f"a table must have the columns of the fitted one; {_list_columns(missing)} {are}{hint}")
         extra = [name for name in names if name not in {*wanted, *self.ignored}]
         if extra:
             _warn(f"{_list_columns(extra)} not in the fitted table; {_ignored(extra)}")

@@ -250,3 +250,10 @@ def test_the_type_of_another_statement_is_named(database):
 def test_the_name_of_a_missing_file_that_is_taken_for_a_query_is_explained(text):
     with pytest.raises(ReadError, match=f"'{text}' is no existing file, and is taken for a query, as it begins with"):
         load(text)
+
+
+def test_tables_of_duckdb_itself_are_not_proposed(database):
+    with pytest.raises(ReadError, match=r"nope does not exist$"):
+        run_query("SELECT * FROM nope", database)
+    with pytest.raises(ReadError, match='did you mean "follows"'):
+        run_query("SELECT * FROM folows", database)

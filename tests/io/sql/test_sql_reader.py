@@ -152,6 +152,19 @@ def test_new_rows_are_read_as_those_of_the_fitted_table(files):
     fitted = read_sql("FROM 'follows.csv'", features="FROM 'users.csv'")
     encoder = graphprox.RawFeatures().fit(fitted).preprocessor_.encoder
     new = "SELECT * FROM (VALUES ('x', 5, 7), ('y', 5, NULL)) AS users(id, posts, age)"
-    graph = read_sql("SELECT 'x' AS src, 'y' AS dst", features=new, encoder=encoder)
-    assert graph.feature_names == ("age", "posts")
-    assert graph.x.tolist() == [[7, 5], [37, 5]]
+    edges = "SELECT 'x' AS src, 'y' AS dst"
+    for graph in (
+        read_sql(edges, features=new, encoder=encoder),
+        load(edges, features=new, encoder=encoder).graph,
+    ):
+        assert graph.feature_names == ("age", "posts")
+        assert graph.x.tolist() == [[7, 5], [37, 5]]
+
+
+@pytest.mark.usefixtures("files")
+def test_kinds_of_the_columns_of_a_query_can_be_given():
+    kinds = {"posts": "category", 2: "ignored"}
+    queries = {"features": "FROM users", "database": "graph.duckdb", "kinds": kinds}
+    for graph in (read_sql("FROM follows", **queries), load("FROM follows", **queries).graph):
+        assert graph.feature_names == ("posts=1", "posts=12", "posts=3", "posts=7")
+        assert graph.table.encoder.ignored == ("age",)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+
 import pandas as pd
 import pytest
 
 from graphprox import ReadError, read_graph
+from graphprox.io.tables.layout import detect_layout
 
 pytestmark = pytest.mark.filterwarnings("ignore::graphprox.GraphproxWarning")
 
@@ -42,9 +45,10 @@ def test_rows_may_be_longer_than_the_inspected_bytes(write):
         assert (graph.num_features, graph.ids.tolist()) == (9000, ["a", "b", "c"])
 
 
-def test_a_cell_that_is_too_large_is_rejected(write):
-    with pytest.raises(ReadError, match="cannot be read as a table"):
-        read_graph(write("e.csv", 'a,"' + "b" * 200_000))
+def test_a_large_cell_is_read_and_the_limit_of_other_readers_remains(write):
+    limit = csv.field_size_limit()
+    assert read_graph(write("e.csv", 'a,"' + "b" * 200_000 + '"')).ids.tolist() == ["a", "b" * 200_000]
+    assert csv.field_size_limit() == limit
 
 
 def test_comments_may_be_longer_than_the_inspected_bytes(write):
@@ -62,3 +66,39 @@ def test_a_quote_inside_a_cell_is_an_ordinary_character(write, read_edge_set):
         frozenset({'5" disk', "b"}),
         frozenset("bc"),
     }
+
+
+# -- files of Excel -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter", "names"),
+    [
+        ("sep=;\nid;a\n1;2\n", ";", ("id", "a")),
+        ("sep=;\nid;a,b\n1;2\n", ";", ("id", "a,b")),
+        ("SEP=,\nid,a;b\n1,2\n", ",", ("id", "a;b")),
+        ('"sep=\t"\r\nid\ta\r\n1\t2\r\n', "\t", ("id", "a")),
+        ("sep=|\n\n# a comment\nid|a\n1|2\n", "|", ("id", "a")),
+        ("id;size, m\n1;2,5\n2;3\n", ";", ("id", "size, m")),
+        ("id\tsize, m\n1\t2,5\n2\t3\n", "\t", ("id", "size, m")),
+        ("id;size;height\n1;2,5;3,5\n2;3,5;4,5\n", ";", ("id", "size", "height")),
+        ("id,tags\n1,a;b\n2,b\n", ",", ("id", "tags")),
+        ("id,a;b\n1,2\n2,3\n", ",", ("id", "a;b")),
+        ("id,a;b\n1,c;d\n2,e;f\n", ",", ("id", "a;b")),
+    ],
+)  # fmt: skip
+def test_the_separator_is_named_or_else_what_splits_all_rows_alike(write, text, delimiter, names):
+    found = detect_layout(write("x.csv", text), ids=1, header=None)
+    assert (found.delimiter, found.names) == (delimiter, names)
+
+
+@pytest.mark.parametrize("text", ["1;1,75;7\n2;1,60;8\n", "1;1,5\n2;2,5\n", "1;1,5;1,25\n2;2;3\n"])
+def test_commas_of_numbers_do_not_separate(write, text):
+    found = detect_layout(write("x.csv", text), ids=1, header=None)
+    assert (found.delimiter, found.decimal, found.names) == (";", ",", None)
+
+
+def test_padded_numbers_are_found_between_bars(write):
+    edges = write("e.csv", "sep=|\nsource|target\n007|8\n8|9\n")
+    with pytest.warns(UserWarning, match="no features"):
+        assert set(read_graph(edges).ids.tolist()) == {"007", "8", "9"}

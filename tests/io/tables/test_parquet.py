@@ -125,11 +125,11 @@ def test_features_of_any_numeric_type_are_accepted(tmp_path, edges):
         ({"a": [1.5, 2], "b": [2, 3]}, "'a'.*fractions"),
         ({"a": [[1], [2]], "b": [2, 3]}, "must contain strings; it contains list"),
         ({"a": [b"\xff", b"x"], "b": ["2", "3"]}, "UTF8"),
-        ({"a": ["x", None], "b": ["2", "3"]}, "row 2 of .* lacks one"),
+        ({"a": ["x", None], "b": ["2", "3"]}, "row 1 .from 0. of .* lacks one"),
         ({"a": [1, 2]}, "at least 2 columns of ids; it has 1"),
         ({"a": [1, 2], "b": [2, 3], "weight": ["x", "y"]}, "weights must be numbers.*'x'"),
         ({"a": [1, 2], "b": [2, 3], "weight": [[1], [2]]}, "weights must be numbers.*list"),
-        ({"a": [1, 2], "b": [2, 3], "weight": [1, None]}, "row 2 of .* has none"),
+        ({"a": [1, 2], "b": [2, 3], "weight": [1, None]}, "row 1 .from 0. of .* is empty"),
         ({"a": pa.array([], pa.int64()), "b": pa.array([], pa.int64())}, "lists none"),
     ],
 )

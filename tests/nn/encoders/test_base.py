@@ -76,7 +76,7 @@ def test_default_name_of_options_is_that_of_the_encoder(name):
 
 
 def test_unknown_encoder_is_rejected_with_a_suggestion():
-    with pytest.raises(ParameterError, match="encoder must be registered; got 'sagee'"):
+    with pytest.raises(ParameterError, match="encoder must be a known name; got 'sagee'"):
         ENCODERS.lookup("sagee")
 
 

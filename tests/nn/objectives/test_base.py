@@ -90,7 +90,7 @@ def test_function_can_be_registered_again_under_its_name(registered_objectives):
 
 
 def test_unknown_objective_is_rejected():
-    with pytest.raises(ParameterError, match="objective must be registered; got 'chanel'"):
+    with pytest.raises(ParameterError, match="objective must be a known name; got 'chanel'"):
         OBJECTIVES.lookup("chanel")
 
 

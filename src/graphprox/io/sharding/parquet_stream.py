@@ -77,7 +77,7 @@ class ParquetStream(TableStream):
             raise ReadError(f"columns of {path} must have different names; {_find_repeated(names)!r} is one of several")
         rows = [*zip(*(to_cells(decode(path, column)) for column in moved.columns), strict=True)]
         lost_index = any(map(is_unnamed, head.column_names)) and not any(map(is_unnamed, names))
-        self._positions = tuple(choose(Columns(path, names, len(names), rows, has_index=lost_index)))
+        self._positions = choose(Columns(path, names, len(names), rows, has_index=lost_index)).positions
         self._chosen = [names[i] for i in self._positions]
         # An index of row numbers, which pandas does not store.
         self._numbers = next((name for name in self._chosen if name not in head.column_names), None)

@@ -41,7 +41,7 @@ class TextStream(TableStream):
     def __init__(self, path: Path, *, ids: int, choose: Choose, header: bool | None, named: Collection[str]) -> None:
         self.path, self._ids = path, ids
         self._layout = layout = detect_layout(path, ids=ids, header=header, named=named)
-        self._positions = tuple(choose(Columns(path, layout.names, layout.num_columns, layout.rows)))
+        self._positions = choose(Columns(path, layout.names, layout.num_columns, layout.rows)).positions
         self.names = None if layout.names is None else tuple(layout.names[i] for i in self._positions)
         cells = (row[i].strip() for row in layout.rows for i in self._positions[:ids] if i < len(row))
         self._kind = self._first_kind = _NUMBERS if all(map(_INTEGER.fullmatch, cells)) else _STRINGS
@@ -104,7 +104,9 @@ class TextStream(TableStream):
             are_integers = are_integers and all(map(_are_integers, ids))
             if self._kind == _TRIMMED:
                 ids = to_integers(self.path, ids)
-            found = Table(self.path, (*ids, *columns[self._ids :]), self.names, self._layout, self._positions, start)
+            found = Table(
+                self.path, (*ids, *columns[self._ids :]), self.names, self._layout, self._positions, first_row=start
+            )
             check_ids_present(found, self._ids)
             yield found
             start += table.num_rows

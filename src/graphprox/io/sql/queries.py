@@ -200,6 +200,9 @@ def import_duckdb() -> Any:
     return duckdb
 
 
+_OWN_TABLE = re.compile(r'"(\w+\.)?(pg_|duckdb_|sqlite_|information_schema)')
+
+
 @contextmanager
 def wrap_sql_errors(rule: str, error_type: type[Exception] = ReadError) -> Iterator[None]:
     """Convert an error of DuckDB to an error of one sentence.
@@ -236,7 +239,8 @@ def describe_sql_error(error: Exception) -> str:
     """
     lines = str(error).partition("\n\n")[0].splitlines() or [type(error).__name__]
     first = re.sub(r"^[A-Z][\w ]* Error: ", "", lines[0]).rstrip("!.")
-    rest = [line[:1].lower() + line[1:] for line in lines[1:2]]
+    # DuckDB also proposes tables of its own, which are not the user's.
+    rest = [line[:1].lower() + line[1:] for line in lines[1:2] if not _OWN_TABLE.search(line)]
     return "; ".join([first, *rest])[:400]
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from graphprox.errors import ParameterError, ReadError
 from graphprox.graph.graph import Graph
+from graphprox.io.frames import read_frames
 from graphprox.io.sql.queries import is_query, run_query
+from graphprox.io.tables.column_choice import ColumnNames, TableColumn
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 
@@ -22,6 +24,7 @@ def read_sql(
     weight: str | int | None = None,
     id: str | int | None = None,  # noqa: A002 - as the column is named
     label: str | int | None = None,
+    kinds: Mapping[str | int, str] | None = None,
     directed: bool = False,
     encoder: TableEncoder | None = None,
 ) -> Graph:
@@ -41,6 +44,8 @@ def read_sql(
         Queries for the features and the labels, a row for each node, joined by id.
     source, target, weight, id, label : str or int, default=None
         Columns of the results, by name or number from 1, as in `Graph.from_frames`; found by their names if None.
+    kinds : mapping of str or int to str, default=None
+        What columns of the features contain, as in `Graph.from_frames`; found out by default.
     directed : bool, default=False
         Whether edges have a direction.
     encoder : TableEncoder, default=None
@@ -64,15 +69,43 @@ def read_sql(
     >>> read_sql(edges, features=users, directed=True)
     Graph(2 nodes, 2 directed edges, 1 features)
     """
-    queries = {"edges": edges, "features": features, "labels": labels}
-    for name, query in queries.items():
+    names = ColumnNames(source, target, weight, id, label, kinds=kinds or {})
+    return read_queries(edges, features, labels, names, database=database, directed=directed, encoder=encoder)[0]
+
+
+def read_queries(
+    edges: str,
+    features: str | Path | None,
+    labels: str | Path | None,
+    names: ColumnNames,
+    *,
+    database: str | Path | None,
+    directed: bool,
+    encoder: TableEncoder | None = None,
+) -> tuple[Graph, tuple[TableColumn, ...]]:
+    """Read a graph by SQL queries, as `read_sql` does, and say what the columns of the results were taken for.
+
+    Parameters
+    ----------
+    edges, features, labels, database, directed, encoder
+        As for `read_sql`.
+    names : ColumnNames
+        Columns that the user named.
+
+    Returns
+    -------
+    graph : Graph
+    columns : tuple of TableColumn
+    """
+    given = {"edges": edges, "features": features, "labels": labels}
+    queries = {role: None if query is None else str(query) for role, query in given.items()}
+    for role, query in queries.items():
         if query is not None and not is_query(query):
             raise ParameterError(
-                f"{name} must be a query, which reads a file as in FROM 'FILE'; got {str(query)[:80]!r}"
+                f"{role} must be a query, which reads a file as in FROM 'FILE'; got {str(query)[:80]!r}"
             )
     results = {query: run_query(query, database) for query in dict.fromkeys(queries.values()) if query is not None}
-    tables = {name: results[query] for name, query in queries.items() if query is not None}
-    if not tables["edges"].num_rows:
+    tables = {role: None if query is None else results[query] for role, query in queries.items()}
+    if not results[edges].num_rows:
         raise ReadError("a graph must have at least one edge; the query of the edges has no rows")
-    columns: dict[str, Any] = {"source": source, "target": target, "weight": weight, "id": id, "label": label}
-    return Graph.from_frames(**tables, **columns, directed=directed, encoder=encoder)
+    return read_frames(**tables, names=names, directed=directed, encoder=encoder)

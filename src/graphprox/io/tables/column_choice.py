@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,6 +14,8 @@ from graphprox._utils.suggestions import did_you_mean
 from graphprox.errors import ParameterError
 
 ColumnName = str | int
+KINDS_NEED_FEATURES = "kinds can only be given with a table of features; got none"
+KINDS_ARE_FITTED = "kinds must not be given with an encoder, which has those of its table; got both"
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class ColumnNames:
         Column of classes of the table of labels.
     ends : tuple of str
         Names of the two columns that edges join, which the ids of other tables may have as well.
+    kinds : mapping
+        Kinds of columns of the table of features, ``"ignored"`` for those that are none.
     """
 
     source: ColumnName | None = None
@@ -38,6 +42,7 @@ class ColumnNames:
     id: ColumnName | None = None
     label: ColumnName | None = None
     ends: tuple[str, ...] = ()
+    kinds: Mapping[ColumnName, str] = field(default_factory=dict)
 
     def given(self, *roles: str) -> list[str]:
         """Return the names, not the numbers, of the columns given for some roles.
@@ -51,11 +56,50 @@ class ColumnNames:
         -------
         list of str
         """
-        named = (getattr(self, role) for role in roles)
+        named = [getattr(self, role) for role in roles if role != "kinds"]
+        named += self.kinds if "kinds" in roles else ()
         return [name for name in named if isinstance(name, str) and not name.isdecimal()]
 
 
 NO_NAMES = ColumnNames()
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """A column of a table that a graph was read from, and what it was taken for.
+
+    Attributes
+    ----------
+    table : str
+        ``"edges"``, ``"features"`` or ``"labels"``.
+    name : str
+        Its name, or ``column 3`` if the table has no header.
+    role : str
+        ``"source"``, ``"target"``, ``"weight"``, ``"id"``, ``"label"``, ``"feature"`` or ``"ignored"``.
+    """
+
+    table: str
+    name: str
+    role: str
+
+
+@dataclass(frozen=True)
+class ChosenColumns:
+    """The columns of a table that are read.
+
+    Attributes
+    ----------
+    positions : tuple of int
+        Their positions, from 0, ids first.
+    columns : tuple of TableColumn
+        All columns of the table in its order, without an index of pandas that is not read.
+    kinds : mapping of str to str
+        Kinds that the user gave, by the names of the columns.
+    """
+
+    positions: tuple[int, ...]
+    columns: tuple[TableColumn, ...]
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -81,6 +125,20 @@ class Columns:
     size: int
     rows: Sequence[Sequence[str]]
     has_index: bool = False
+
+    def name(self, position: int) -> str:
+        """Return the name of a column, or its number as in ``column 3``.
+
+        Parameters
+        ----------
+        position : int
+            Position of the column, from 0.
+
+        Returns
+        -------
+        str
+        """
+        return f"column {position + 1}" if self.names is None else self.names[position]
 
     def describe(self, position: int) -> str:
         """Return the name of a column, or its number, for messages.
@@ -185,6 +243,32 @@ class Columns:
             return False
         cells = [row[position].strip() for row in self.rows if len(row) > position]
         return all(map(str.isdecimal, cells)) and self.is_distinct(position)
+
+
+def assign_roles(
+    columns: Columns, table: str, roles: Sequence[tuple[int, str]], *, kinds: Mapping[str, str] | None = None
+) -> ChosenColumns:
+    """Return the columns to read, and what all columns of a table are taken for.
+
+    Parameters
+    ----------
+    columns : Columns
+        Columns of the table.
+    table : str
+        What it contains: ``"edges"``, ``"features"`` or ``"labels"``.
+    roles : sequence of pairs of int and str
+        Position and role of each column to read, ids first.
+    kinds : mapping of str to str, optional
+        Kinds that the user gave.
+
+    Returns
+    -------
+    ChosenColumns
+    """
+    known = dict(roles)
+    shown = [i for i in range(columns.size) if i in known or not columns.is_index(i)]
+    every = tuple(TableColumn(table, columns.name(i), known.get(i, "ignored")) for i in shown)
+    return ChosenColumns(tuple(known), every, kinds or {})
 
 
 def name_columns(columns: Columns, positions: Iterable[int]) -> str:

@@ -16,13 +16,20 @@ from graphprox._utils.column_names import (
     is_weight,
 )
 from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
-from graphprox.io.tables.column_choice import ColumnNames, Columns, name_columns, warn
+from graphprox.io.tables.column_choice import (
+    ChosenColumns,
+    ColumnNames,
+    Columns,
+    assign_roles,
+    name_columns,
+    warn,
+)
 from graphprox.io.tables.headers import NUMBER_CELL
 
 _MIN_TIME = 10**8  # seconds since 1970, in 1973
 
 
-def choose_edge_columns(columns: Columns, names: ColumnNames) -> list[int]:
+def choose_edge_columns(columns: Columns, names: ColumnNames) -> ChosenColumns:
     """Choose the columns of source, target and, if there is one, weight, and warn about what is ignored.
 
     Parameters
@@ -34,8 +41,7 @@ def choose_edge_columns(columns: Columns, names: ColumnNames) -> list[int]:
 
     Returns
     -------
-    list of int
-        Positions.
+    ChosenColumns
     """
     if columns.size < 2:
         first = columns.rows[0] if columns.rows else columns.names or ()
@@ -43,7 +49,8 @@ def choose_edge_columns(columns: Columns, names: ColumnNames) -> list[int]:
     source, target = _choose_ends(columns, names)
     weight = _choose_weight(columns, names, (source, target))
     _report_edges(columns, names, source, target, weight)
-    return [source, target] if weight is None else [source, target, weight]
+    roles = [(source, "source"), (target, "target"), *([] if weight is None else [(weight, "weight")])]
+    return assign_roles(columns, "edges", roles)
 
 
 def _choose_ends(columns: Columns, names: ColumnNames) -> tuple[int, int]:
@@ -143,21 +150,20 @@ def _has_times(columns: Columns) -> bool:
 def _report_edges(columns: Columns, names: ColumnNames, source: int, target: int, weight: int | None) -> None:
     taken = f"edges join columns {columns.describe(source)} and {columns.describe(target)}"
     taken += ", without weights" if weight is None else f", with the weights in {columns.describe(weight)}"
+    is_named = names.source is not None or names.target is not None  # and what is ignored has been seen then
     ignored = [i for i in range(columns.size) if i not in (source, target, weight) and not columns.is_index(i)]
-    if ignored:
-        hint = _hint_at_others(columns, names, weight)
+    if ignored and not is_named:
+        hint = _hint_at_others(columns, weight)
         warn(f"{name_columns(columns, ignored)} ignored: {taken}{hint}", IgnoredInputWarning)
-    elif (source, target) != (0, 1) and names.source is None and names.target is None:
+    elif (source, target) != (0, 1) and not is_named:
         warn(f"{taken.removesuffix(', without weights')} of {columns.path}", AssumedInputWarning)
     elif weight is not None and names.weight is None and columns.names is None and _has_numbers(columns):
         warn(f"weights are read from column 3 of {columns.path}: set weight=3 to confirm it", AssumedInputWarning)
 
 
-def _hint_at_others(columns: Columns, names: ColumnNames, weight: int | None) -> str:
-    """Say which parameters take what is ignored."""
+def _hint_at_others(columns: Columns, weight: int | None) -> str:
+    """Say which parameters take what is ignored, or confirm the choice."""
     if columns.names is None and weight is None and _has_times(columns):
         return ", as column 3 seems to contain times: set weight=3 to take it nevertheless"
-    if names.source is None and names.target is None:
-        roles = "source and target" if weight is not None else "source, target or weight"
-        return f": set {roles} to take other columns"
-    return "" if weight is not None else ": set weight to take a column"
+    roles = "source and target" if weight is not None else "source, target or weight"
+    return f": set {roles} to take other columns, or to confirm these"

@@ -100,14 +100,16 @@ def stack_lists(path: Path | str, name: str, column: pa.Array, *, first_row: int
            [3., 4.]], dtype=float32)
     """
     if column.null_count:
-        row = first_row + pc.index(pc.is_null(column), True).as_py() + 1
-        raise ReadError(f"every row must have a vector; {name!r} is null in row {row} of {path}: remove the row")
+        row = first_row + pc.index(pc.is_null(column), True).as_py()
+        raise ReadError(
+            f"every row must have a vector; {name!r} is null in row {row} (from 0) of {path}: remove the row"
+        )
     lengths = pc.list_value_length(column)
     if len(lengths) and pc.min(lengths).as_py() != (longest := pc.max(lengths).as_py()):
         row = pc.index(pc.not_equal(lengths, lengths[0]), True).as_py()
         raise ReadError(
-            f"all vectors must have the same length; {name!r} has {lengths[0]} numbers in row {first_row + 1} of {path}"
-            f", and {lengths[row]} in row {first_row + row + 1}"
+            f"all vectors must have the same length; {name!r} has {lengths[0]} numbers in row {first_row} of {path}, "
+            f"and {lengths[row]} in row {first_row + row} (from 0)"
         )
     size = longest if len(lengths) else 0
     if not size:
@@ -116,8 +118,8 @@ def stack_lists(path: Path | str, name: str, column: pa.Array, *, first_row: int
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
         raise ReadError(f"vectors must be numbers; {name!r} of {path} contains lists of {values.type}")
     if values.null_count:
-        row = first_row + pc.index(pc.is_null(values), True).as_py() // size + 1
-        raise ReadError(f"vectors must have no missing numbers; {name!r} has one in row {row} of {path}")
+        row = first_row + pc.index(pc.is_null(values), True).as_py() // size
+        raise ReadError(f"vectors must have no missing numbers; {name!r} has one in row {row} (from 0) of {path}")
     wanted = pa.float64() if pa.types.is_float64(values.type) else pa.float32()
     matrix: NDArray[Any] = np.asarray(values.cast(wanted, safe=False)).reshape(-1, size)
     return matrix

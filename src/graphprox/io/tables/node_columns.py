@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from graphprox._utils.column_names import (
     is_class,
@@ -15,8 +15,16 @@ from graphprox._utils.column_names import (
     split_words,
 )
 from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
-from graphprox.io.tables.column_choice import ColumnNames, Columns, name_columns, warn
+from graphprox.io.tables.column_choice import (
+    ChosenColumns,
+    ColumnNames,
+    Columns,
+    assign_roles,
+    name_columns,
+    warn,
+)
 from graphprox.io.tables.headers import NUMBER_CELL
+from graphprox.preprocessing.columns import IGNORED
 
 
 def choose_id_column(columns: Columns, names: ColumnNames) -> int:
@@ -94,7 +102,8 @@ def choose_feature_columns(
     labels: bool = False,
     label: str | None = None,
     classes: bool = False,
-) -> list[int]:
+    ignored: Collection[str] = (),
+) -> ChosenColumns:
     """Choose the columns of ids and of features; an index of pandas that is not the ids is left out.
 
     Parameters
@@ -111,18 +120,55 @@ def choose_feature_columns(
         Column of another table that contains the labels. One of the same name is no feature either.
     classes : bool, default=False
         Whether columns may be classes without a warning.
+    ignored : collection of str, default=()
+        Names of columns that a fitted model ignores.
 
     Returns
     -------
-    list of int
-        Positions, that of the ids first.
+    ChosenColumns
     """
     first = [choose_id_column(columns, names)] if ids else []
-    left_out = {*first, _find_label(columns, names, first)} if labels else {*first, *_find_copies(columns, label)}
-    found = [i for i in range(columns.size) if i not in left_out and not columns.is_index(i)]
+    of_labels = [_find_label(columns, names, first)] if labels else []
+    kinds = _find_kinds(columns, names, first, of_labels)
+    dropped = {i for i, kind in kinds.items() if kind == IGNORED}
+    copies = () if labels else _find_copies(columns, label, dropped)
+    left_out, known = {*first, *of_labels, *copies, *dropped}, frozenset(ignored)
+    found = [
+        i
+        for i in range(columns.size)
+        if i not in left_out and columns.name(i) not in known and (i in kinds or not columns.is_index(i))
+    ]
     if not classes:
-        _report_classes(columns, found)
-    return first + found
+        _report_classes(columns, [i for i in found if i not in kinds])
+    if not found:
+        _reject_no_features(columns, dropped)
+    roles = [*((i, "id") for i in first), *((i, "feature") for i in found)]
+    return assign_roles(columns, "features", roles, kinds={columns.name(i): kind for i, kind in kinds.items()})
+
+
+def _find_kinds(columns: Columns, names: ColumnNames, ids: Sequence[int], labels: Sequence[int]) -> dict[int, str]:
+    """Return the kinds that the user gave, by the positions of the columns."""
+    kinds: dict[int, str] = {}
+    for name, kind in names.kinds.items():
+        found = columns.find("kinds", name)
+        if found in (*ids, *labels):
+            other = "ids" if found in ids else "labels"
+            raise ParameterError(
+                f"kinds must name features of {columns.path}; got {name!r}, which contains the {other}"
+            )
+        if found in kinds:
+            raise ParameterError(
+                f"kinds must name each column of {columns.path} once; got several for {columns.describe(found)}"
+            )
+        kinds[found] = kind
+    return kinds
+
+
+def _reject_no_features(columns: Columns, dropped: Collection[int]) -> None:
+    """Raise an error if the user ignores all features; a table without any is reported when it is read."""
+    if dropped:
+        listed = ", ".join(map(columns.describe, dropped))
+        raise ParameterError(f"kinds must leave a feature of {columns.path}; got {IGNORED!r} for {listed}")
 
 
 def _report_classes(columns: Columns, features: Sequence[int]) -> None:
@@ -131,23 +177,27 @@ def _report_classes(columns: Columns, features: Sequence[int]) -> None:
     is_place = "x" in names  # beside which y is a coordinate
     found = [i for i in features if names and is_class(names[i]) and not (is_place and names[i] == "y")]
     if found:
-        used = "features: set labels to this table too to leave one out"
-        used = "a feature: set labels to this table too to leave it out" if len(found) == 1 else used
+        used = "features: set kinds to 'ignored' for what is a class, or labels to this table too"
+        if len(found) == 1:
+            remedy = f"set kinds={{{columns.name(found[0])!r}: 'ignored'}} to leave it out"
+            used = f"a feature: {remedy}, or labels to this table too"
         warn(f"{name_columns(columns, found)} used as {used}", AssumedInputWarning)
 
 
-def _find_copies(columns: Columns, label: str | None) -> list[int]:
+def _find_copies(columns: Columns, label: str | None, known: Collection[int]) -> list[int]:
     """Find the columns of features that have the name of the labels in another table, and warn about them."""
     # Columns without names are numbered in every table.
     if label is None or columns.names is None or is_unnamed(label) or label.strip().isdecimal():
         return []
-    copies = [i for i, name in enumerate(columns.names) if name.strip().lower() == label.strip().lower()]
+    copies = [
+        i for i, name in enumerate(columns.names) if name.strip().lower() == label.strip().lower() and i not in known
+    ]
     if copies:
         warn(f"{name_columns(columns, copies)} ignored: labels are in {label!r}", IgnoredInputWarning)
     return copies
 
 
-def choose_label_columns(columns: Columns, names: ColumnNames, *, ids: bool = True) -> list[int]:
+def choose_label_columns(columns: Columns, names: ColumnNames, *, ids: bool = True) -> ChosenColumns:
     """Choose the columns of ids and of classes, and warn about those that are ignored.
 
     Parameters
@@ -161,15 +211,14 @@ def choose_label_columns(columns: Columns, names: ColumnNames, *, ids: bool = Tr
 
     Returns
     -------
-    list of int
-        Positions, that of the ids first.
+    ChosenColumns
     """
     first = [choose_id_column(columns, names)] if ids else []
     label = _find_label(columns, names, first)
     ignored = [i for i in range(columns.size) if i not in (*first, label) and not columns.is_index(i)]
     if ignored:
         warn(f"{name_columns(columns, ignored)} ignored: labels are in {columns.describe(label)}", IgnoredInputWarning)
-    return [*first, label]
+    return assign_roles(columns, "labels", [*((i, "id") for i in first), (label, "label")])
 
 
 def _find_label(columns: Columns, names: ColumnNames, ids: Sequence[int]) -> int:

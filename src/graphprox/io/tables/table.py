@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphprox._utils.column_names import is_unnamed
-from graphprox.errors import ReadError
+from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ReadError
 from graphprox.io.storage.files import check_readable, ending
-from graphprox.io.tables.column_choice import Columns
+from graphprox.io.tables.column_choice import ChosenColumns, Columns, TableColumn
+from graphprox.io.tables.decimals import POINT, to_points
+from graphprox.io.tables.encodings import UTF8, EncodingError, assume_encoding
 from graphprox.io.tables.layout import INTEGER, Layout, detect_layout, is_blank_or_comment, is_loose
 from graphprox.io.tables.parquet import cast_columns, decode, move_index, read_parquet
 from graphprox.io.tables.text import ConversionError, line_number, parse_text
-from graphprox.preprocessing.table_cells import NUMBER, has_padded_numbers
+from graphprox.preprocessing.columns import NUMBER as NUMBER_KIND
+from graphprox.preprocessing.table_cells import NUMBER, CellError, has_padded_numbers
 
 TEXT_ENDINGS = (
     ".csv", ".tsv", ".txt", ".edgelist", ".edges", ".edge", ".cites", ".content", ".dat", ".data", ".feat", ".feature",
     ".features", ".label", ".labels",
 )  # fmt: skip
 PARQUET_ENDINGS = (".parquet", ".pq")
-Choose = Callable[[Columns], Sequence[int]]
+Choose = Callable[[Columns], ChosenColumns]
 
 _INTEGER = re.compile(INTEGER)
 SAMPLED_ROWS = 1000  # by which columns are chosen
@@ -46,6 +51,8 @@ class Table:
         Layout of a text file.
     positions : tuple of int or None
         Positions of the columns in the file; None if they are all columns in order.
+    chosen : ChosenColumns or None
+        What all columns of the file were taken for, if they were chosen.
     first_row : int
         Row of the file, from 0, that is the first of the columns.
     """
@@ -55,7 +62,13 @@ class Table:
     names: tuple[str, ...] | None
     layout: Layout | None = None
     positions: tuple[int, ...] | None = None
+    chosen: ChosenColumns | None = None
     first_row: int = 0
+
+    @property
+    def taken(self) -> tuple[TableColumn, ...]:
+        """What all columns of the file were taken for; nothing if they were not chosen."""
+        return () if self.chosen is None else self.chosen.columns
 
     def row(self, i: int) -> str:
         """Describe the position of a row for an error message.
@@ -68,14 +81,17 @@ class Table:
         Returns
         -------
         str
-            In a text file, blank lines and comments are counted.
+            The line of a text file, of which the header, blank lines and comments are counted; the index of a row
+            of other tables, from 0.
         """
-        number = self.first_row + i + 1
-        if self.layout is not None:
-            path = Path(self.path)
-            loose = is_loose(path)
-            number = line_number(path, self.layout, number, lambda line: not is_blank_or_comment(line, loose=loose))
-        return f"row {number} of {self.path}"
+        if self.layout is None:
+            return f"row {self.first_row + i} (from 0) of {self.path}"
+        path = Path(self.path)
+        loose = is_loose(path)
+        number = line_number(
+            path, self.layout, self.first_row + i + 1, lambda line: not is_blank_or_comment(line, loose=loose)
+        )
+        return f"line {number} of {self.path}"
 
     def column(self, i: int) -> str:
         """Describe a column for an error message.
@@ -88,8 +104,10 @@ class Table:
         Returns
         -------
         str
-            Its number in the file, from 1.
+            Its name, or its number in the file, from 1, if it has none.
         """
+        if self.names is not None and self.names[i]:
+            return f"column {self.names[i]!r}"
         return f"column {(i if self.positions is None else self.positions[i]) + 1}"
 
 
@@ -103,6 +121,7 @@ def read_table(
     choose: Choose | None = None,
     named: Collection[str] = (),
     features: bool = False,
+    encoding: str | None = None,
 ) -> Table:
     """Read a table.
 
@@ -119,11 +138,14 @@ def read_table(
     names : sequence of str, default=None
         Columns of a Parquet file to read, ids first; all of them if None.
     choose : callable, default=None
-        Function that returns the positions of the columns to read, ids first. By default these are all, in order.
+        Function that chooses the columns to read, ids first. By default these are all, in order.
     named : collection of str, default=()
         Columns that the user named. A first row that contains one of them is a header.
     features : bool, default=False
-        Whether the other columns of a Parquet file are features, in which lists and categories have a meaning.
+        Whether the other columns are features: in Parquet, lists and categories have a meaning then, and in text with
+        decimal commas, cells are numbers even if they are read as strings.
+    encoding : str, default=None
+        Encoding of a text file; detected if None.
 
     Returns
     -------
@@ -135,7 +157,18 @@ def read_table(
         return table_from_arrow(
             path, table, ids=ids, values=values, choose=choose, index=names is None, features=features
         )
-    table = _read_text(path, detect_layout(path, ids=ids, header=header, named=named), ids, values, choose)
+    detect = partial(detect_layout, path, ids=ids, header=header, named=named)
+    layout = detect(encoding=encoding)
+    try:
+        table = _read_text(path, layout, ids, values, choose, features=features)
+    except EncodingError:
+        if encoding is not None or layout.encoding != UTF8:
+            raise
+        assumed = assume_encoding(path)
+        with warnings.catch_warnings():  # what was assumed of the first lines has been stated
+            warnings.simplefilter("ignore", AssumedInputWarning)
+            warnings.simplefilter("ignore", IgnoredInputWarning)
+            table = _read_text(path, detect(encoding=assumed), ids, values, choose, features=features)
     check_ids_present(table, ids)
     return table
 
@@ -172,14 +205,16 @@ def table_from_arrow(
     if table.num_columns < ids:
         raise ReadError(f"{name} must have at least {ids} column{'s' * (ids > 1)} of ids; it has {table.num_columns}")
     names = tuple(table.column_names)
-    positions: Sequence[int] = range(len(names))
+    chosen = None
     if choose is not None:
         head = [decode(name, column) for column in table.slice(0, SAMPLED_ROWS).columns]
         rows = [*zip(*map(to_cells, head), strict=True)]
         lost_index = had_index and not any(map(is_unnamed, names))
-        positions = choose(Columns(name, names, len(names), rows, has_index=lost_index))
+        chosen = choose(Columns(name, names, len(names), rows, has_index=lost_index))
+    positions: Sequence[int] = range(len(names)) if chosen is None else chosen.positions
     columns, names = cast_columns(name, table.select(positions), ids=ids, values=values, features=features)
-    found = Table(name, columns, names, positions=tuple(positions) if len(positions) == len(columns) else None)
+    kept = tuple(positions) if len(positions) == len(columns) else None
+    found = Table(name, columns, names, positions=kept, chosen=chosen)
     check_ids_present(found, ids)
     return found
 
@@ -201,27 +236,53 @@ def to_cells(column: pa.Array) -> list[str]:
         return [str(column.type)] * len(column)
 
 
-def _read_text(path: Path, layout: Layout, ids: int, values: pa.DataType | None, choose: Choose | None) -> Table:
-    positions: Sequence[int] = range(layout.num_columns)
-    if choose is not None:
-        positions = choose(Columns(path, layout.names, layout.num_columns, layout.rows))
+def _read_text(
+    path: Path, layout: Layout, ids: int, values: pa.DataType | None, choose: Choose | None, *, features: bool
+) -> Table:
+    chosen = None if choose is None else choose(Columns(path, layout.names, layout.num_columns, layout.rows))
+    positions: Sequence[int] = range(layout.num_columns) if chosen is None else chosen.positions
     names = None if layout.names is None else tuple(layout.names[i] for i in positions)
     cells = (row[i].strip() for row in layout.rows for i in positions[:ids] if i < len(row))
     id_type = pa.int64() if all(map(_INTEGER.fullmatch, cells)) else pa.string()
     num_values = len(positions) - ids
     try:
         columns = parse_text(path, layout, [id_type] * ids + [values] * num_values, positions)
-        return Table(path, columns, names, layout, tuple(positions))
     except ConversionError:
         pass
+    else:
+        table = Table(path, columns, names, layout, tuple(positions), chosen)
+        if values is not None or layout.decimal == POINT:
+            return _read_decimals(table, ids) if features else table
+        # Of columns with decimal commas, pyarrow detects as numbers only those without points.
     # Some id is not an int64, or some value is not a number: parse as strings to find it.
     strings = parse_text(path, layout, [pa.string()] * len(positions), positions)
-    table = Table(path, strings, names, layout, tuple(positions))
+    table = Table(path, strings, names, layout, tuple(positions), chosen)
+    if features or values is None or pa.types.is_floating(values):
+        table = _read_decimals(table, ids)
     columns = (
         *_parse_ids(path, strings[:ids]),
         *(_parse_values(table, i, values) for i in range(ids, len(positions))),
     )
-    return Table(path, columns, names, layout, tuple(positions))
+    return replace(table, columns=columns)
+
+
+def _read_decimals(table: Table, ids: int) -> Table:
+    """Replace the decimal commas of a file that has them, but not in columns that are given as another kind."""
+    if table.layout is None or table.layout.decimal == POINT:
+        return table
+    given = {} if table.chosen is None else table.chosen.kinds
+    columns = list(table.columns)
+    for i in range(ids, len(columns)):
+        name = table.column(i) if table.names is None else table.names[i]
+        if not pa.types.is_string(columns[i].type) or given.get(name, NUMBER_KIND) != NUMBER_KIND:
+            continue
+        try:
+            columns[i] = to_points(name, columns[i])
+        except CellError as error:
+            raise ReadError(
+                f"{error.rule}; {table.column(i)} in {table.row(error.row)} contains {error.cell!r}: {error.remedy}"
+            ) from None
+    return replace(table, columns=tuple(columns))
 
 
 def _parse_ids(path: Path, columns: Sequence[pa.Array]) -> Sequence[pa.Array]:
@@ -330,4 +391,7 @@ def check_ids_present(table: Table, ids: int) -> None:
             missing = pc.or_kleene(missing, pc.equal(column, ""))
         at = pc.index(missing, True).as_py()
         if at >= 0:
-            raise ReadError(f"every row must begin with {'ids' if ids > 1 else 'an id'}; {table.row(at)} lacks one")
+            raise ReadError(
+                f"every row must begin with {'ids' if ids > 1 else 'an id'}; {table.row(at)} lacks "
+                "one: write it, or remove the row"
+            )

@@ -15,10 +15,13 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from graphprox.errors import ReadError
+from graphprox.io.limits import MAX_LINE, get_limit
 from graphprox.io.storage.files import reason
-from graphprox.io.tables.layout import Layout, is_blank_or_comment, is_loose, open_text
+from graphprox.io.tables.encodings import not_text, open_text
+from graphprox.io.tables.layout import Layout, is_blank_or_comment, is_loose
 
 _BLOCK_BYTES = 1 << 20  # pyarrow parses a block per thread; larger ones need more memory and are not faster
+_MAX_BLOCK_BYTES = (1 << 31) - 1  # of pyarrow
 _MANY_COLUMNS = 8  # from which threads are worth their memory
 
 
@@ -54,6 +57,8 @@ def parse_text(
     ------
     ConversionError
         If a cell does not have the type of its column. Integers with leading zeros are not int64.
+    EncodingError
+        If the file is not text in the encoding of its layout.
     ReadError
         If the file is not a table.
     """
@@ -62,7 +67,7 @@ def parse_text(
         table = parser.parse_table()
     except pa.ArrowInvalid as error:
         parser.check_row_lengths()
-        raise _convert(path, error) from None
+        raise _convert(path, error, layout.encoding) from None
     if parser.file.padded:
         raise ConversionError
     chunked = table.columns[::-1]
@@ -70,6 +75,8 @@ def parse_text(
     # Free the chunks of each column before combining the next, to limit the peak memory.
     columns = [chunked.pop().combine_chunks() for _ in range(len(chunked))]
     pa.default_memory_pool().release_unused()  # pyarrow would keep several times the file size
+    if any(pa.types.is_binary(column.type) for column in columns):  # of which pyarrow detects the type
+        raise not_text(path, layout.encoding)
     if parser.file.quotes % 2:
         _check_quotes_closed(path, columns)
     return tuple(columns)
@@ -110,7 +117,7 @@ def stream_text(
         if parser.needs_normalizing():
             raise UnevenError from None
         parser.check_row_lengths()
-        raise _convert(path, error) from None
+        raise _convert(path, error, layout.encoding) from None
     if parser.needs_normalizing():
         raise UnevenError
     if parser.file.padded:
@@ -119,9 +126,11 @@ def stream_text(
         _check_quotes_closed(path, [column.combine_chunks() for column in block.columns])
 
 
-def _convert(path: Path, error: pa.ArrowInvalid) -> Exception:
+def _convert(path: Path, error: pa.ArrowInvalid, encoding: str) -> Exception:
     """Return the error of graphprox for one of pyarrow."""
-    if "conversion error" in str(error) and "invalid UTF8" not in str(error):
+    if "invalid UTF8" in str(error):
+        return not_text(path, encoding)
+    if "conversion error" in str(error):
         return ConversionError()
     return ReadError(f"{path} cannot be read as a table: {reason(error)}")
 
@@ -137,10 +146,23 @@ class _Parser:
         self.taken = [self.names[i] for i in positions]
         self.types = {name: kind for name, kind in zip(self.taken, types, strict=True) if kind is not None}
         self.normalize = layout.uneven_spaces
+        self.block_bytes = _BLOCK_BYTES * (1 + layout.num_columns // 1000)
         self.file = _InspectedFile(io.BytesIO(), skip=0)
         self.ragged: list[Any] = []
 
     def parse_table(self) -> pa.Table:
+        """Parse the table, again in large blocks if a line is longer than one."""
+        try:
+            return self._parse_table()
+        except pa.ArrowInvalid as error:
+            if "straddl" not in str(error):
+                raise
+        # A block contains no longer line than the limit then, so that one is rejected where the file is read.
+        self.block_bytes = max(self.block_bytes, min(get_limit(MAX_LINE), _MAX_BLOCK_BYTES))
+        self.ragged.clear()
+        return self._parse_table()
+
+    def _parse_table(self) -> pa.Table:
         """Parse the table, again with normalized lines if it contains comments or uneven spaces."""
         try:
             table = self.parse(use_threads=self.layout.num_columns >= _MANY_COLUMNS)
@@ -161,12 +183,12 @@ class _Parser:
 
     def parse(self, *, use_threads: bool) -> pa.Table:
         """Parse all rows."""
-        with open_text(self.path) as file:
+        with open_text(self.path, encoding=self.layout.encoding) as file:
             return pa.csv.read_csv(self._inspect(file), **self._options(use_threads=use_threads))
 
     def stream(self) -> Iterator[pa.RecordBatch]:
         """Parse a block of rows at a time."""
-        with open_text(self.path) as file:
+        with open_text(self.path, encoding=self.layout.encoding) as file:
             yield from pa.csv.open_csv(self._inspect(file), **self._options(use_threads=False))
 
     def _inspect(self, file: IO[bytes]) -> _InspectedFile:
@@ -187,7 +209,7 @@ class _Parser:
         return {
             "read_options": pa.csv.ReadOptions(
                 use_threads=use_threads,
-                block_size=_BLOCK_BYTES * (1 + layout.num_columns // 1000),
+                block_size=self.block_bytes,
                 skip_rows=layout.lines_before_data,
                 column_names=self.names,
             ),
@@ -198,7 +220,10 @@ class _Parser:
             ),
             # Only an empty cell is missing: NA may be an id.
             "convert_options": pa.csv.ConvertOptions(
-                column_types=self.types, null_values=[""], include_columns=self.taken
+                column_types=self.types,
+                null_values=[""],
+                include_columns=self.taken,
+                decimal_point=layout.decimal,
             ),
         }
 
@@ -219,7 +244,7 @@ class _Parser:
             number = line_number(self.path, self.layout, row.number - self.layout.lines_before_data, self._is_row)
             raise ReadError(
                 f"every row of {self.path} must have {row.expected_columns} cells, as the first has; "
-                f"row {number} has {row.actual_columns}: {row.text[:60]!r}"
+                f"line {number} has {row.actual_columns}: {row.text[:60]!r}"
             )
 
     def _is_row(self, line: str) -> bool:
@@ -246,7 +271,7 @@ def line_number(path: Path, layout: Layout, nth: int, is_row: Callable[[str], bo
     int
         Line number, from 1.
     """
-    with open_text(path) as file:
+    with open_text(path, encoding=layout.encoding) as file:
         lines = enumerate((line.decode(errors="replace").rstrip("\r\n") for line in file), start=1)
         rows = (number for number, line in lines if number > layout.lines_before_data and is_row(line))
         return next(itertools.islice(rows, nth - 1, None), layout.lines_before_data + nth)
@@ -330,7 +355,7 @@ def _has_padded_number(seen: NDArray[np.uint8], *, signed: bool) -> bool:
     """Check whether a cell begins with a zero followed by a digit, as 007 does and 0.7 does not."""
     before, zero, after = seen[:-2], seen[1:-1], seen[2:]
     # The first digit of a cell follows whitespace, a quote, a sign or a delimiter.
-    begins = ((before < ord("0")) & (before != ord("."))) | (before == ord(";"))
+    begins = ((before < ord("0")) & (before != ord("."))) | (before == ord(";")) | (before == ord("|"))
     if not signed:  # as an exponent may be
         begins &= (before != ord("-")) & (before != ord("+"))
     return bool(((zero == ord("0")) & (after - ord("0") < 10) & begins).any())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
@@ -11,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from graphprox.errors import GraphError
+from graphprox._utils.stacklevel import find_stacklevel
+from graphprox.errors import AssumedInputWarning, GraphError
 from graphprox.preprocessing.columns.base import ColumnEncoder, FiniteFloat, fill
 from graphprox.preprocessing.table_cells import CellError, clean_text, is_text
 
@@ -62,6 +64,39 @@ def find_format(text: pa.Array) -> str | None:
     return found
 
 
+def are_mixed_dates(text: pa.Array) -> bool:
+    """Return whether every cell is a date, but some are written in other formats than others.
+
+    Parameters
+    ----------
+    text : pyarrow.Array of str
+        Cells; missing ones are null.
+
+    Examples
+    --------
+    >>> are_mixed_dates(pa.array(["2024-01-31", "31.12.2024", None])), are_mixed_dates(pa.array(["2024-01-31", "a"]))
+    (True, False)
+    """
+    fits = [pc.match_substring_regex(text, pattern) for pattern, _ in FORMATS.values()]
+    is_date = fits[0]
+    for each in fits[1:]:
+        is_date = pc.or_(is_date, each)
+    return pc.all(is_date).as_py() is True and not any(pc.all(each).as_py() for each in fits)
+
+
+def _warn_if_ambiguous(name: str, text: pa.Array) -> None:
+    """Warn if dates that are read as month/day/year can be day/month/year as well, and are other days then."""
+    read, other = (parse_dates(text, form) for form in ("month/day/year", "day/month/year"))
+    at = -1 if read is None or other is None else pc.index(pc.not_equal(read, other), True).as_py()
+    if read is not None and at >= 0:
+        warnings.warn(
+            f"dates in column {name!r} are read as month/day/year and can be day/month/year too; "
+            f"{text[at].as_py()!r} is read as {read[at].as_py():%Y-%m-%d}: write them as in 2024-02-01 to decide",
+            AssumedInputWarning,
+            stacklevel=find_stacklevel(),
+        )
+
+
 class DateColumn(ColumnEncoder):
     """A column of dates, which becomes the days since 1970 and the place in the year, in the week and in the day.
 
@@ -90,6 +125,8 @@ class DateColumn(ColumnEncoder):
         """Find the format, the mean and the cycles of a column."""
         form = (find_format(clean_text(column)) or "year-month-day") if is_text(column.type) else STORED
         days = to_days(name, column, form)
+        if form == "month/day/year":
+            _warn_if_ambiguous(name, clean_text(column))
         present = days[~np.isnan(days)]
         cycles = {part: find_cycle(part, present) for part in PARTS}
         return cls.model_validate(
