@@ -52,7 +52,11 @@ def test_two_processes_write_a_part_each_with_the_vectors_of_one(tmp_path):
             ["info", "synthetic"],
             "error: only embed can be shared by several processes; torchrun has started 2 for info: ",
         ),
-        (["embed", "missing.csv", *FTGCL, "--out", "new/v.npy"], "error: missing.csv does not exist: check the name"),
+        pytest.param(
+            ["embed", "missing.csv", *FTGCL, "--out", "new/v.npy"],
+            "error: missing.csv does not exist: check the name",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_error_of_the_user_is_printed_once(tmp_path, arguments, sentence):

@@ -74,6 +74,7 @@ def rank(
     candidates = _find_candidates(name, directions, int(k_max), seed)
     neighbors, similarities = _place_neighbors(directions, candidates, k_max=int(k_max), seed=seed, progress=progress)
     _merge_neighbors(neighbors, similarities)
+    neighbors.flags.writeable = similarities.flags.writeable = False  # a `Ranking` does not copy them then
     recall = estimate_recall(directions, similarities, seed=seed) if name != "exact" else 1.0
     if recall < LOW_RECALL:
         warnings.warn(
@@ -126,5 +127,4 @@ def _place_neighbors(
         done = min(directions.num_nodes, done + int((start[block.rows + 1] - start[block.rows]).sum()))
         if progress is not None:
             progress("neighbors", done, directions.num_nodes)
-    neighbors.flags.writeable = similarities.flags.writeable = False  # a `Ranking` does not copy them then
     return neighbors, similarities
