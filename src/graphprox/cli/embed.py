@@ -178,7 +178,7 @@ def embed_graph(
         if several() is None:  # the work of one process is forecast
             announce_forecast(estimator, graph, title=source.name, ignore_memory=ignore_memory)
 
-    with use_work_folder(out.parent if work_dir is None else make_writable_folder(work_dir)):
+    with use_work_folder(work_dir or out.parent):
         embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard, check=check)
     with show_stage(str(out), "writing"):
         written = write_together(out, embedding, layout=layout, table=table, overwrite=force)
