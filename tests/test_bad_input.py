@@ -244,7 +244,7 @@ COLUMNS = {
     "one end alone": (["--source", "seller"], ["must be given together", "named 'target'; got source alone"]),
     "a weight of words": (
         ["--source", "1", "--target", "2", "--weight", "3"],
-        ["must be numbers", "column 3", "'bob'"],
+        ["must be numbers", "column 'seller'", "'bob'"],
     ),
     "a weight that is an end": (["--weight", "buyer", "--source", "1", "--target", "3"], ["--weight must be another"]),
     "no header": (["--no-header", "--source", "buyer", "--target", "2"], ["--source must be a number", "no header"]),
@@ -310,7 +310,7 @@ WHOLE_GRAPHS = {
     "pt, no Data": ({"g_pt": pt(torch.eye(3))}, ["must contain a PyG Data"]),
     "parquet, ids beyond 2^63": ({"g_parquet": parquet(a=pa.array([2**63], pa.uint64()), b=[1])}, ["less than 2^63"]),
     "parquet, no edges": ({"g_parquet": parquet(a=pa.array([], pa.int64()), b=pa.array([], pa.int64()))}, ["one edge"]),
-    "parquet, NaN weight": ({"g_parquet": parquet(a=["p"], b=["q"], weight=[float("nan")])}, ["finite", "row 1"]),
+    "parquet, NaN weight": ({"g_parquet": parquet(a=["p"], b=["q"], weight=[float("nan")])}, ["finite", "row 0"]),
     "an unknown ending": ({"g_docx": "hello"}, ["ending", ".csv", "'g.docx'"]),
 }  # fmt: skip
 

@@ -168,6 +168,8 @@ def test_large_graphs_have_a_preset_if_their_nodes_can_be_encoded_in_chunks(kind
         assert all(low == high for low, high in map(recipe.views.k_range, recipe.required_views))
 
 
-def test_preset_for_large_graphs_names_what_another_encoder_lacks():
+def test_preset_for_large_graphs_has_no_chunks_for_an_encoder_that_needs_all_nodes():
+    assert FTGCL.from_preset("large").recipe().chunk_size is not None
+    assert FTGCL.from_preset("large", encoder="gat").recipe().chunk_size is None
     with pytest.raises(ParameterError, match="chunk_size needs an encoder that works on the features of single nodes"):
-        FTGCL.from_preset("large", encoder="gat")
+        FTGCL.from_preset("large", encoder="gat", overrides={"chunk_size": 100})

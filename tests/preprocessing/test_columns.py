@@ -285,7 +285,7 @@ def test_categories_of_which_each_is_rare_are_ignored():
         (["1", "x", "3"], "number", r"must be numbers; column 'c' contains 'x' in row 1 \(from 0\): correct the cell"),
         (["1,5", "x", "3"], "number", r"decimal point .*; column 'c' contains '1,5' in row 0 .*: write 1.5 for"),
         ([1, 2, 1], "boolean", r"yes and no must contain nothing else; .* contains '2' in row 1 \(from 0\): correct"),
-        (["1", "2", "3"], "date", r"dates must be written as year; .* contains '1' in row 0 \(from 0\): correct"),
+        (["1", "2", "3"], "date", r"must be written as year-month-day; .* contains '1' in row 0 \(from 0\): correct"),
         ([1, 2, 3], "date", "column 'c' must contain dates; it contains int64"),
         ([DAY, None], "number", "column 'c' must contain numbers; it contains date32"),
         ([[1], [2]], "category", "must contain numbers, categories or dates; it contains list"),

@@ -18,14 +18,14 @@ _PART = re.compile(r"part-\d{5}\.parquet")
 
 
 def is_folder_of_parts(path: Path) -> bool:
-    """Return whether a path names a folder of parts: it has no ending.
+    """Return whether a path names a folder of parts: it has no ending, and is not something else.
 
     Examples
     --------
     >>> is_folder_of_parts(Path("vectors")), is_folder_of_parts(Path("vectors.parquet"))
     (True, False)
     """
-    return path.suffix == ""
+    return path.suffix == "" and (path.is_dir() or not path.exists())
 
 
 def check_folder_of_parts(folder: Path) -> None:

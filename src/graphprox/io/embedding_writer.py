@@ -168,7 +168,7 @@ def _get_writer(path: Path, layout: str | None, table: str | None, *, overwrite:
     if is_database(path):
         return partial(_write_table, table=table or DEFAULT_TABLE, overwrite=overwrite)
     write = _WRITERS.get(path.suffix.lower())
-    if write is None:
+    if write is None or (path.suffix == "" and not is_folder_of_parts(path)):
         known = ", ".join(filter(None, (*_WRITERS, *DATABASE_ENDINGS)))
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise WriteError(f"the output must be a regular file with one of the endings {known}; got {str(path)!r}")
