@@ -89,7 +89,7 @@ def test_new_categories_and_missing_cells_do_not_stop_a_saved_model(name, people
     with pytest.warns(IgnoredInputWarning, match="'city' has 'Lyon'"):
         vectors = load_embedder(tmp_path / "model").transform(other)
     assert np.isfinite(vectors).all()
-    with pytest.raises(GraphError, match="column 'city' missing"):
+    with pytest.raises(GraphError, match="column 'city' is missing"):
         load_embedder(tmp_path / "model").transform(Graph(encode_table(pa.table(columns).drop("city")), edges))
 
 

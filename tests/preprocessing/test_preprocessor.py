@@ -26,7 +26,7 @@ def test_columns_of_numbers_are_found_by_their_names():
     fitted = Preprocessor.fit(named(NUMBERS, ["age", "income"]))
     swapped = named(NUMBERS[:, ::-1], ["income", "age"])
     assert np.array_equal(fitted.transform(swapped).x, fitted.transform(named(NUMBERS, ["age", "income"])).x)
-    with pytest.raises(GraphError, match="column 'income' missing"):
+    with pytest.raises(GraphError, match="column 'income' is missing"):
         fitted.transform(named(NUMBERS, ["age", "salary"]))
     wide = named(np.column_stack([NUMBERS, [1, 2, 3]]), ["age", "income", "more"])
     with pytest.warns(IgnoredInputWarning, match="column 'more' not in the fitted table"):
@@ -58,7 +58,7 @@ def test_cells_may_be_missing_that_were_not():
 
 def test_a_table_of_numbers_may_follow_one_of_other_kinds():
     fitted = Preprocessor.fit(Graph(encode_table(TABLE), EDGES))
-    with pytest.raises(GraphError, match="column 'city' missing"):
+    with pytest.raises(GraphError, match="column 'city' is missing"):
         fitted.encode(named(NUMBERS, ["age", "income"]))
     with pytest.warns(IgnoredInputWarning, match="'city' has '1"):
         encoded = fitted.encode(named(NUMBERS // 30, ["age", "city"]))

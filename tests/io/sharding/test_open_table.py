@@ -16,11 +16,12 @@ from graphprox.errors import ReadError
 from graphprox.io.sharding.open_table import open_table
 from graphprox.io.sharding.parquet_stream import list_parts
 from graphprox.io.sharding.table_stream import RereadError
+from graphprox.io.tables.column_choice import ChosenColumns
 from graphprox.io.tables.table import read_table
 
 
 def take_all(columns):
-    return range(columns.size)
+    return ChosenColumns(tuple(range(columns.size)), ())
 
 
 def read_blocks(path, num_rows, *, ids=2, skip=0, values=None):
@@ -131,7 +132,7 @@ def test_damaged_part_is_reported(tmp_path):
 def test_missing_id_is_named_by_its_row(tmp_path):
     path = tmp_path / "edges.parquet"
     pa.parquet.write_table(pa.table({"s": ["a", "b", "c", None], "t": list("abcd")}), path)
-    with pytest.raises(ReadError, match=r"every row must begin with ids; row 4 of .* lacks one"):
+    with pytest.raises(ReadError, match=r"every row must begin with ids; row 3 \(from 0\) of .* lacks one"):
         read_blocks(path, 2)
 
 
@@ -145,7 +146,7 @@ def test_columns_of_one_name_are_reported(tmp_path):
 def test_ragged_row_is_named(tmp_path):
     path = tmp_path / "edges.csv"
     path.write_text("source,target\n" + "a,b\n" * 5 + "a,b,c\n")
-    with pytest.raises(ReadError, match=r"must have 2 cells, as the first has; row 7 has 3"):
+    with pytest.raises(ReadError, match=r"must have 2 cells, as the first has; line 7 has 3"):
         read_blocks(path, 2)
 
 
