@@ -6,6 +6,8 @@ one, unless ``keep`` is given.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from graphprox.auto.criteria.base import BALANCED
 from graphprox.auto.criteria.held_out_features import CANDIDATES, MAX_SPLITS, SMALL
 from graphprox.auto.criteria.held_out_features import MAX_DIRECTIONS as HALF_DIRECTIONS
@@ -42,7 +44,7 @@ def auto_costs(graph: Graph, *, keep: str, n_components: int) -> Costs:
     size, has_features = Size.of(graph), has_informative_features(graph)
     choice = EDGES if not has_features else BALANCED if keep == "auto" else keep
     weights = Selection(choice, {}).weights
-    channels = _count_channels(size, weights)
+    channels = count_channels(size, weights)
     width = min(MAX_DIRECTIONS, size.nodes, size.columns)
     parts = [_combination_work(size, channels, n_components)]
     if has_features:
@@ -57,10 +59,21 @@ def auto_costs(graph: Graph, *, keep: str, n_components: int) -> Costs:
     return Costs("auto", add_work(*parts), _memory(size, channels, n_components))
 
 
-def _count_channels(size: Size, weights: dict[str, float]) -> dict[str, int]:
-    """Return the number of columns of each output."""
+def count_channels(size: Size, names: Iterable[str]) -> dict[str, int]:
+    """Return the number of columns of each output.
+
+    Parameters
+    ----------
+    size : Size
+    names : iterable of str
+        Names of outputs.
+
+    Returns
+    -------
+    dict of str to int
+    """
     fixed = {"roles": ROLES_CHANNELS, "amount": AMOUNT_CHANNELS, "positions": min(MAX_DIRECTIONS, size.nodes)}
-    return {name: fixed.get(name, min(MAX_DIRECTIONS, size.columns, size.nodes)) for name in weights}
+    return {name: fixed.get(name, min(MAX_DIRECTIONS, size.columns, size.nodes)) for name in names}
 
 
 def _svd_work(size: Size, columns: int, nonzero: int, directions: int) -> dict[str, Work]:
@@ -109,7 +122,7 @@ def _combination_work(size: Size, channels: dict[str, int], n_components: int) -
 def _memory(size: Size, channels: dict[str, int], n_components: int) -> dict[str, float]:
     total = sum(channels.values()) + n_components
     rows = size.nodes * total
-    if not fits_memory(size.nodes, count_kept_columns(len(channels), n_components)):
+    if not fits_memory(size.nodes, count_kept_columns(channels, n_components)):
         # A block of all outputs, and a panel of columns that is spread over edges.
         rows = min(rows, BLOCK_ROWS * total + 3 * size.nodes * column_panels(size.nodes, MAX_DIRECTIONS)[0].stop)
     return {

@@ -120,10 +120,27 @@ class Combination:
         ndarray of shape (num_nodes, n_components)
             Rows of unit length without the column for the number of neighbors; zero where no output says anything.
         """
+        store = store or RowStore()
+        return self.finish(self.project(outputs, store), num_neighbors, store)
+
+    def finish(
+        self, vectors: FloatArray, num_neighbors: IntArray | None = None, store: RowStore | None = None
+    ) -> FloatArray:
+        """Return the vectors of a graph from what `project` has returned, which is overwritten.
+
+        Parameters
+        ----------
+        vectors : ndarray of shape (num_nodes, num_directions)
+        num_neighbors : ndarray of shape (num_nodes,), optional
+        store : RowStore, optional
+
+        Returns
+        -------
+        ndarray of shape (num_nodes, n_components)
+        """
         if self.popularity > 0 and num_neighbors is None:
             raise ValueError("num_neighbors must be given, as one of the columns stands for it")
         store = store or RowStore()
-        vectors = self.project(outputs, store)
         for rows in row_blocks(len(vectors)):
             vectors[rows] = normalize(vectors[rows], copy=False)
             release_pages(vectors)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,18 +73,21 @@ def fits_memory(num_rows: int, num_columns: int) -> bool:
     return 4 * num_rows * num_columns <= (MEMORY_BYTES if available is None else min(MEMORY_BYTES, available // 4))
 
 
-def count_kept_columns(num_outputs: int, n_components: int) -> int:
-    """Return how many columns are kept at the same time, at most: outputs, features, positions and vectors.
+def count_kept_columns(channels: Mapping[str, int], n_components: int) -> int:
+    """Return how many columns are kept at the same time, at most.
 
     Parameters
     ----------
-    num_outputs, n_components : int
+    channels : mapping of str to int
+        Number of columns of each output.
+    n_components : int
 
     Returns
     -------
     int
     """
-    return MAX_COLUMNS * (num_outputs + 2) + 3 * n_components
+    # With the outputs, positions before they are spread, their directions, and one output twice; or else the vectors.
+    return max(sum(channels.values()) + 3 * MAX_COLUMNS, 2 * MAX_COLUMNS + 3 * n_components)
 
 
 def column_panels(num_rows: int, num_columns: int) -> list[slice]:

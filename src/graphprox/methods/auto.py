@@ -139,7 +139,9 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
             random_state=seed,
         )
         report("embedding", steps - 1, steps)
-        vectors = self.combination_.transform(outputs, num_neighbors, store)
+        vectors = self.combination_.project(outputs, store)
+        outputs.clear()  # their files make room for those of the vectors
+        vectors = self.combination_.finish(vectors, num_neighbors, store)
         report("embedding", steps, steps)
         self.seconds_ = time.perf_counter() - start
         self._shape, self._peak_memory = vectors.shape, peak_memory()
@@ -156,7 +158,12 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
 
     def _make_store(self, graph: Graph, names: Collection[str]) -> RowStore:
         """Return where rows of the outputs of these names are kept."""
-        return RowStore.of(graph.num_nodes, count_kept_columns(len(names), self.n_components))
+        from graphprox.auto.auto_costs import count_channels
+        from graphprox.forecast.work import Size
+
+        return RowStore.of(
+            graph.num_nodes, count_kept_columns(count_channels(Size.of(graph), names), self.n_components)
+        )
 
     @property
     def explanation_(self) -> str:
