@@ -106,7 +106,7 @@ EDGES = "".join(f"{i},{i * 7919 % 3001}\n" for i in range(3000)).encode()
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("e.csv", b"a,b\nb,c,1\n", "row 2 has 3"),
+        ("e.csv", b"a,b\nb,c,1\n", "line 2 has 3"),
         ("e.csv.gz", gzip.compress(EDGES, mtime=0)[:900], "ends early"),
         ("g.npz", bytes(range(256)) * 9, "as its name indicates"),
         ("g.npz", pickle.dumps(Trap()), "as its name indicates"),

@@ -120,7 +120,7 @@ def test_wrong_file_leaves_nothing(run, files):
     (files / "edges.csv").write_text("source,target,weight\na,b,1\nb,c,-1\n")
     code, _, err = run("shard", files / "edges.csv", "--out", files / "new" / "G")
     assert code == 2
-    assert "edge weights must be finite and non-negative; row 3 of" in err
+    assert "edge weights must be finite and non-negative; column 'weight' in line 3 of" in err
     assert not (files / "new").exists()
 
 

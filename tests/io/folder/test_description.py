@@ -10,6 +10,7 @@ from graphprox import synthetic
 from graphprox.errors import ReadError
 from graphprox.io.folder.description import (
     GRAPH,
+    check_is_folder,
     describe_file,
     dump_description,
     is_graph_folder,
@@ -37,7 +38,7 @@ def test_folder_without_a_description_is_none(tmp_path, folder):
     assert not is_graph_folder("x" * 5000)
     assert not is_graph_folder("a\0b")
     with pytest.raises(ReadError, match=r"must be a graph folder, which graphprox shard writes; it has no graph.json"):
-        read_description(tmp_path)
+        check_is_folder(tmp_path)
 
 
 def edit(folder, change):
