@@ -56,7 +56,7 @@ def hash_strings(strings: Any) -> NDArray[np.uint64]:
     --------
     >>> import pyarrow as pa
     >>> first, second, third = hash_strings(pa.array(["ann", "bob", "ann"]))
-    >>> first == third, first == second
+    >>> bool(first == third), bool(first == second)
     (True, False)
     """
     _, offsets, text = strings.buffers()
