@@ -1,9 +1,9 @@
 """Forecasts of time and memory against what was measured, and the fit of their coefficients.
 
-``python -m benchmarks.forecasting fit`` measures the graphs of ``FIT``, on one thread and on as many as there are
-cores, and writes src/graphprox/forecast/coefficients.toml. Each measurement is written to ``MEASURED`` as it is made,
-and not repeated until that file is removed. ``python -m benchmarks forecasting`` compares forecasts with runs of
-``graphprox embed`` on the graphs of ``COMPARED``. No other program may use the cores meanwhile.
+``python -m benchmarks.forecasting fit [METHOD ...]`` measures the graphs of ``FIT``, on one thread and on as many as
+there are cores, and writes src/graphprox/forecast/coefficients.toml. Each measurement is written to ``MEASURED`` as
+it is made, and not repeated until that file is removed. ``python -m benchmarks forecasting`` compares forecasts with
+runs of ``graphprox embed`` on the graphs of ``COMPARED``. No other program may use the cores meanwhile.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,8 @@ from scipy.optimize import lsq_linear
 COEFFICIENTS = Path(__file__).parents[1] / "src" / "graphprox" / "forecast" / "coefficients.toml"
 MEASURED = Path(tempfile.gettempdir()) / "graphprox-forecasting.jsonl"
 VARIABLES = tuple(f"{name}_NUM_THREADS" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA"))
-FEW_EPOCHS = {"epochs": 8}
+# So many that memory which is kept from one epoch to the next no longer grows.
+FEW_EPOCHS = {"epochs": 12}
 FIT: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "auto": [
         ("synthetic:nodes=1000", {}),
@@ -47,8 +49,8 @@ FIT: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("synthetic:nodes=20000", FEW_EPOCHS),
         ("synthetic:nodes=20000", {"epochs": 40, "n_components": 64}),
         ("synthetic:nodes=20000,features=200", {**FEW_EPOCHS, "n_components": 128}),
-        ("synthetic:nodes=60000", {"epochs": 3}),
-        ("synthetic:nodes=120000", {"epochs": 2, "n_components": 128}),
+        ("synthetic:nodes=60000", FEW_EPOCHS),
+        ("synthetic:nodes=120000", {"epochs": 6, "n_components": 128}),
         ("Cora", {"epochs": 20}),
         ("CiteSeer", {"epochs": 20}),
         ("PubMed", FEW_EPOCHS),
@@ -183,10 +185,11 @@ def fit_coefficients(rows: list[dict[str, float]], totals: list[float]) -> dict[
     return {name: float(value) for name, value in zip(names, found, strict=True)}
 
 
-def fit() -> None:
-    """Measure, fit, print the error of each measurement, and write the coefficients."""
-    text = HEADER
-    for method in FIT:
+def fit(methods: list[str]) -> None:
+    """Measure, fit, print the error of each measurement, and write the coefficients; other methods keep theirs."""
+    fitted: dict[str, dict[str, dict[str, float]]] = tomllib.loads(COEFFICIENTS.read_text())
+    for method in methods:
+        fitted[method] = {}
         measured = measure_all(method)
         for title, inputs, total in (("seconds", "work", "seconds"), ("memory", "memory", "peak")):
             rows, totals = [each[inputs] for each in measured], [each[total] for each in measured]
@@ -194,14 +197,18 @@ def fit() -> None:
             for each, row, value in zip(measured, rows, totals, strict=True):
                 forecast = found["start"] + sum(found[name] * amount for name, amount in row.items())
                 print(f"{each['name']}: {title} {value:.4g}, ratio {forecast / value:.2f}")
-            text += f"\n[{method}.{title}]\n" + "".join(f"{name} = {value:.4g}\n" for name, value in found.items())
-    COEFFICIENTS.write_text(text)
+            fitted[method][title] = found
+    tables = [(f"{method}.{title}", fitted[method][title]) for method in FIT for title in ("seconds", "memory")]
+    text = "".join(
+        f"\n[{name}]\n" + "".join(f"{part} = {value:.4g}\n" for part, value in table.items()) for name, table in tables
+    )
+    COEFFICIENTS.write_text(HEADER + text)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["fit"]:
-        fit()
+    if sys.argv[1:2] == ["fit"] and set(sys.argv[2:]) <= set(FIT):
+        fit(sys.argv[2:] or list(FIT))
     elif sys.argv[1:2] == ["measure"]:
         measure_in_process(*sys.argv[2:])
     else:
-        sys.exit("usage: python -m benchmarks.forecasting fit")
+        sys.exit("usage: python -m benchmarks.forecasting fit [METHOD ...]")
