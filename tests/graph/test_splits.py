@@ -564,6 +564,18 @@ def test_degree_features_do_not_reveal_held_out_edges(path, directed):
     assert leak(graph.x, split) > 0.6  # the features of the whole graph do
 
 
+def test_degree_features_of_a_graph_made_undirected_do_not_reveal_held_out_edges():
+    directed = whole_graph("as made", directed=True)
+    both_ways = np.concatenate([directed.edge_index, directed.edge_index[::-1, :2000]], axis=1)
+    with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):
+        directed = Graph(None, both_ways, num_nodes=directed.num_nodes, directed=True)
+    undirected = directed.to_undirected()
+    assert has_structural_features(undirected)
+    split = edge_split(undirected, random_state=3)
+    assert leak(split.graph.x, split) == 0.5
+    assert leak(directed.x, split) > 0.6  # the degrees of the directed graph do
+
+
 def leak(x, split):
     """Return the AUC of ranking pairs by how much the degrees of their nodes exceed those in the remaining graph."""
     rest = split.graph

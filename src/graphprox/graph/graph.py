@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -21,7 +22,7 @@ from graphprox._utils.arrays import (
     SparseLike,
     freeze,
 )
-from graphprox.errors import GraphError
+from graphprox.errors import GraphError, StructuralFeaturesWarning
 from graphprox.graph.arguments import (
     UNKNOWN_LABEL,
     check_columns,
@@ -32,7 +33,7 @@ from graphprox.graph.arguments import (
     check_num_nodes,
 )
 from graphprox.graph.edges import canonicalize_edges, is_symmetric
-from graphprox.graph.structural import structural_features
+from graphprox.graph.structural import IDENTITY_LIMIT, has_structural_features, structural_features
 from graphprox.preprocessing.encoded_table import EncodedTable
 
 if TYPE_CHECKING:
@@ -280,14 +281,25 @@ class Graph(ReadOnlyArrays):
         Returns
         -------
         Graph
-            An undirected graph. Where both directions of an edge have a weight, the larger one is kept.
+            An undirected graph. Where both directions of an edge have a weight, the larger one is kept. Structural
+            features are computed again.
         """
         edges = canonicalize_edges(self.edge_index, self.edge_weight, num_nodes=self.num_nodes, directed=False)
-        return self._replace(
-            edge_index=freeze(edges.index),
-            edge_weight=None if edges.weight is None else freeze(edges.weight),
-            directed=False,
+        return self._with_edges(edges.index, edges.weight, directed=False)
+
+    def _with_edges(self, index: IntArray, weight: FloatArray | None, *, directed: bool) -> Graph:
+        """Return the graph with other edges in canonical form.
+
+        Features that were computed from edges are computed again: a node whose degree is greater than its number of
+        edges would reveal that it has lost some.
+        """
+        changed = self._replace(
+            edge_index=freeze(index), edge_weight=None if weight is None else freeze(weight), directed=directed
         )
+        if self.num_nodes <= IDENTITY_LIMIT or not has_structural_features(self):  # an identity matrix stays the same
+            return changed
+        with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):  # as for the whole graph
+            return changed.with_features(structural_features(index, num_nodes=self.num_nodes, directed=directed))
 
     def _replace(self, **changes: Any) -> Graph:
         """Return a copy with some fields replaced by values that are already validated."""

@@ -6,7 +6,6 @@ testing.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from itertools import combinations
 from numbers import Real
@@ -17,9 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphprox._utils.arrays import IntArray, ReadOnlyArrays, freeze, to_array
 from graphprox._utils.random import RandomState, Stream, make_generator
-from graphprox.errors import ParameterError, StructuralFeaturesWarning
+from graphprox.errors import ParameterError
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
-from graphprox.graph.structural import IDENTITY_LIMIT, has_structural_features, structural_features
 from graphprox.graph.validation import GraphLike, check_graph
 
 VAL_EDGES, TEST_EDGES = 0.05, 0.1  # shares of the edges that are held out for link prediction by default
@@ -284,19 +282,9 @@ def _held_out_sizes(num_pairs: int, *, val: float, test: float) -> tuple[int, in
 
 
 def _select_entries(graph: Graph, keep: NDArray[np.bool_]) -> Graph:
-    """Return the graph without labels and with some of its entries, which stay in canonical form.
-
-    Features that were computed from edges are computed again: a node whose degree is greater than its number of edges
-    would reveal that it has lost some.
-    """
-    weight = None if graph.edge_weight is None else freeze(graph.edge_weight[keep])
-    rest = graph.without_labels()._replace(edge_index=freeze(graph.edge_index[:, keep]), edge_weight=weight)
-    if graph.num_nodes <= IDENTITY_LIMIT or not has_structural_features(graph):  # an identity matrix reveals nothing
-        return rest
-    with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):  # as for the whole graph
-        return rest.with_features(
-            structural_features(rest.edge_index, num_nodes=rest.num_nodes, directed=rest.directed)
-        )
+    """Return the graph without labels and with some of its entries, which stay in canonical form."""
+    weight = None if graph.edge_weight is None else graph.edge_weight[keep]
+    return graph.without_labels()._with_edges(graph.edge_index[:, keep], weight, directed=graph.directed)
 
 
 def _sample_non_edges(adjacent: IntArray, size: int, *, num_nodes: int, rng: np.random.Generator) -> IntArray:
