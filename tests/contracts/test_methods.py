@@ -32,6 +32,7 @@ from graphprox import (
     report_progress,
     synthetic,
 )
+from graphprox.graph.structural import find_degree_buckets, use_degree_buckets
 from graphprox.methods import METHODS, GraphEmbedder, InductiveEmbedder, NodeClassifier
 
 INDUCTIVE = [name for name in EMBEDDERS if issubclass(METHODS[name], InductiveEmbedder)]
@@ -254,6 +255,32 @@ def test_transform_is_permutation_equivariant(name):
     vectors = dense(method.transform(other))
     assert vectors.shape == (210, dense(method.vectors_).shape[1])
     np.testing.assert_allclose(dense(method.transform(permute(other, order))), vectors[order], rtol=1e-3, atol=1e-4)
+
+
+def grown_tree(nodes: int) -> Graph:
+    """Return a tree with a hub and without features, whose first nodes have the same edges in a larger one."""
+    child = np.arange(1, nodes)
+    edges = np.stack([np.where(child % 3, child // 3, 0), child])
+    with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):
+        return Graph(None, edges, num_nodes=nodes)
+
+
+@pytest.mark.parametrize("name", [name for name in INDUCTIVE + INDUCTIVE_CLASSIFIERS if name != "auto"])
+@pytest.mark.filterwarnings("error::graphprox.StructuralFeaturesWarning", "ignore::graphprox.CollapsedEmbeddingWarning")
+def test_a_grown_graph_without_features_has_the_degree_buckets_of_the_fitted_one(name):
+    graph, grown = grown_tree(1001), grown_tree(1500)
+    assert grown.num_features != graph.num_features
+    buckets = use_degree_buckets(grown, find_degree_buckets(graph))
+    method = small(name)
+    if name in CLASSIFIERS:
+        method.fit(graph, np.arange(1001) % 2)
+        embed_grown = method.predict_proba
+    else:
+        method.fit(graph)
+        embed_grown = method.transform
+    vectors = dense(embed_grown(grown))
+    assert len(vectors) == 1500
+    np.testing.assert_array_equal(vectors, dense(embed_grown(Graph(buckets.x, grown.edge_index))))
 
 
 @pytest.mark.parametrize("name", INDUCTIVE)

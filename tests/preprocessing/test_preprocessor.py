@@ -82,6 +82,8 @@ def test_a_preprocessor_is_the_same_after_json():
     again = Preprocessor.from_dict(json.loads(json.dumps(fitted.to_dict())), num_features=3)
     assert again.encoder == fitted.encoder
     assert np.array_equal(again.transform(graph).x, fitted.transform(graph).x)
+    buckets = Preprocessor(degree_buckets=[1, 2, 4]).to_dict()
+    assert Preprocessor.from_dict(json.loads(json.dumps(buckets)), num_features=3).degree_buckets == [1, 2, 4]
     empty = Preprocessor.from_dict(None, num_features=3)
     assert (empty.encoder, empty.scaling) == (None, None)
 
@@ -95,6 +97,9 @@ def test_a_preprocessor_is_the_same_after_json():
         {"encoder": {"columns": []}, "scaling": {}, "scale": "auto"},
         {"encoder": None, "scaling": {"center": [0.0], "factors": [1.0], "keeps_zero_rows": True}, "scale": "auto"},
         {"encoder": TableEncoder.of_numbers(["a"], np.zeros(1)).to_dict(), "scaling": None, "scale": "auto"},
+        {"encoder": None, "scaling": None, "scale": "auto", "degree_buckets": [1, 2]},
+        {"encoder": None, "scaling": None, "scale": "auto", "degree_buckets": [1, 3, 2]},
+        {"encoder": None, "scaling": None, "scale": "auto", "degree_buckets": [1, 2, "3"]},
         [],
     ],
 )

@@ -5,7 +5,6 @@ A method of the family states what it contrasts, as fields of a recipe; its sett
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from graphprox._utils.progress import Progress
 from graphprox._utils.random import check_seed
 from graphprox._utils.team import current_team
 from graphprox._utils.toml import leaves, to_plain
-from graphprox.errors import ParameterError, StructuralFeaturesWarning
+from graphprox.errors import ParameterError
 from graphprox.forecast import Costs
 from graphprox.ftgcl.checkpoint import remove_checkpoints
 from graphprox.ftgcl.chunk_rules import obstacle_to_chunks
@@ -44,8 +43,7 @@ from graphprox.ftgcl.recipe import Normalization, Recipe
 from graphprox.ftgcl.recipe_fields import get_field, has_field
 from graphprox.ftgcl.trainer import Callback, EpochLog, train_with_snapshots
 from graphprox.graph.graph import Graph
-from graphprox.graph.structural import use_degree_buckets
-from graphprox.graph.validation import GraphLike, check_graph
+from graphprox.graph.validation import GraphLike
 from graphprox.io.storage.model_claims import claim_model_folder
 from graphprox.io.storage.model_files import CHECKPOINTS, FAMILY, METRICS
 from graphprox.methods import METHODS, InductiveEmbedder, parameter
@@ -388,14 +386,6 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
     def _transform(self, graph: Graph) -> FloatArray:
         with choose_batches(graph, self.model_.recipe) as batches:
             return batches.embed(self.model_, graph)
-
-    def _check_graph(self, graph: GraphLike, *, fitting: bool) -> Graph:
-        buckets = None if fitting else self._origin.degree_buckets
-        if buckets is not None:
-            # The grown graph may have degrees that the one fitted on has not, and is not to get other columns.
-            with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):
-                graph = use_degree_buckets(check_graph(graph), buckets)
-        return super()._check_graph(graph, fitting=fitting)
 
     @property
     def _n_features_out(self) -> int:

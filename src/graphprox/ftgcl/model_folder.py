@@ -13,7 +13,7 @@ No file in it is a pickle.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,6 @@ from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.trainer import EpochLog
 from graphprox.graph.checksum import graph_checksum
 from graphprox.graph.graph import Graph
-from graphprox.graph.structural import find_degree_buckets
 from graphprox.io.storage.files import atomic_write, reason, sweep
 from graphprox.io.storage.model_claims import claim_model_folder
 from graphprox.io.storage.model_files import (
@@ -74,20 +73,17 @@ class Origin:
     nodes, edges : int
         Its size.
     directed : bool
-    degree_buckets : sequence of int or None
-        Buckets of the degree that are its features, if it has no others; None in folders of version 0.3 and before.
     """
 
     graph: str
     nodes: int
     edges: int
     directed: bool
-    degree_buckets: Sequence[int] | None = None
 
     @classmethod
     def of(cls, graph: Graph) -> Origin:
         """Describe a graph."""
-        return cls(graph_checksum(graph), graph.num_nodes, graph.num_edges, graph.directed, find_degree_buckets(graph))
+        return cls(graph_checksum(graph), graph.num_nodes, graph.num_edges, graph.directed)
 
 
 def save_model(
@@ -136,8 +132,7 @@ def read_origin(folder: str | Path) -> Origin:
     with add_remedy(_REMEDY):
         about = read_with_checksum(Path(folder) / ABOUT, FORMAT)
         _check_fields(folder, about)
-    # Folders of earlier versions have no degree buckets.
-    return Origin(**{field.name: about[field.name] for field in fields(Origin) if field.name in about})
+    return Origin(**{field.name: about[field.name] for field in fields(Origin)})
 
 
 def read_preprocessor(folder: str | Path) -> Preprocessor:
@@ -204,7 +199,6 @@ class _SavedFields(BaseModel):
     nodes: NonNegativeInt
     edges: NonNegativeInt
     directed: bool
-    degree_buckets: list[int] | None = None
 
 
 def _check_fields(folder: str | Path, about: Mapping[str, Any]) -> None:

@@ -34,7 +34,7 @@ from graphprox._utils.suggestions import did_you_mean
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.graph.graph import Graph
-from graphprox.graph.structural import has_structural_features
+from graphprox.graph.structural import has_structural_features, use_degree_buckets
 from graphprox.graph.validation import NO_EDGES, GraphLike, check_graph
 from graphprox.graph.weights import scale_weights
 from graphprox.methods.parameters import check_value, parameter
@@ -312,9 +312,13 @@ class GraphMethod(_Fitted, BaseEstimator, ABC):  # type: ignore[misc]
     def _check_graph(self, graph: GraphLike, *, fitting: bool) -> Graph:
         if fitting and hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        buckets = None if fitting else self.preprocessor_.degree_buckets
         with warnings.catch_warnings():
-            if self.ignores_structural_features:
+            if self.ignores_structural_features or buckets is not None:
                 warnings.simplefilter("ignore", StructuralFeaturesWarning)
+            if buckets is not None:
+                # The grown graph may have degrees that the one fitted on has not, and is not to get other columns.
+                graph = use_degree_buckets(check_graph(graph), buckets)
             checked = check_graph(graph, check_features=partial(self._check_features, fitting=fitting))
         if fitting:
             self._fit_preprocessor(checked)

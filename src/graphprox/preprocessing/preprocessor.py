@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,9 @@ class Preprocessor:
         How columns are scaled; None if they are used as they are.
     scale : {"auto", "standard", "none"}, default="auto"
         How that was decided.
+    degree_buckets : sequence of int, optional
+        Buckets of the degree that are the features of a graph without any; see
+        :func:`~graphprox.graph.structural.find_degree_buckets`.
 
     Examples
     --------
@@ -40,6 +44,7 @@ class Preprocessor:
     encoder: TableEncoder | None = None
     scaling: Scaling | None = None
     scale: ScaleName = "auto"
+    degree_buckets: Sequence[int] | None = None
 
     @classmethod
     def fit(cls, graph: Graph, *, scale: ScaleName = "auto") -> Preprocessor:
@@ -72,11 +77,13 @@ class Preprocessor:
 
             means = np.asarray(graph.x.mean(axis=0, dtype=np.float64)).ravel()
             encoder = TableEncoder.of_numbers(graph.feature_names, means)
+        from graphprox.graph.structural import find_degree_buckets
+
         has_names = graph.feature_names is not None
         scaling = Scaling.fit(
             graph.x, how=scale, is_quantity=is_quantity, is_mixed=is_mixed, keeps_zero_rows=not has_names
         )
-        return cls(encoder, scaling, scale)
+        return cls(encoder, scaling, scale, find_degree_buckets(graph))
 
     def transform(self, graph: Graph) -> Graph:
         """Return a graph with prepared features.
@@ -140,6 +147,7 @@ class Preprocessor:
             "encoder": None if self.encoder is None else self.encoder.to_dict(),
             "scaling": None if self.scaling is None else self.scaling.to_dict(),
             "scale": self.scale,
+            **({} if self.degree_buckets is None else {"degree_buckets": list(self.degree_buckets)}),
         }
 
     @classmethod
@@ -166,16 +174,29 @@ class Preprocessor:
 
         if stored is None:
             return cls()
-        if not isinstance(stored, Mapping) or set(stored) != {"encoder", "scaling", "scale"}:
+        if not isinstance(stored, Mapping) or set(stored) - {"degree_buckets"} != {"encoder", "scaling", "scale"}:
             raise ValueError("features must have an encoder, a scaling and a scale")
         if stored["scale"] not in SCALES:
             raise ValueError(f"scale must be one of {', '.join(SCALES)}; got {stored['scale']!r}")
         encoder = None if stored["encoder"] is None else TableEncoder.from_dict(stored["encoder"])
         scaling = None if stored["scaling"] is None else Scaling.from_dict(stored["scaling"])
+        buckets = _check_degree_buckets(stored.get("degree_buckets"))
         found = [*([len(encoder.feature_names)] if encoder else []), *([len(scaling.center)] if scaling else [])]
+        found += [] if buckets is None else [len(buckets)]
         if any(each != num_features for each in found):
             raise ValueError(f"features must have {num_features} columns; got {found[0]}")
-        return cls(encoder, scaling, stored["scale"])
+        return cls(encoder, scaling, stored["scale"], buckets)
+
+
+def _check_degree_buckets(stored: Any) -> list[int] | None:
+    """Return degree buckets that JSON contained; raise a ValueError if they are not integers in increasing order."""
+    if stored is None:
+        return None
+    if not isinstance(stored, list) or not stored or any(type(each) is not int for each in stored):
+        raise ValueError("degree_buckets must be a list of integers")
+    if any(high <= low for low, high in pairwise(stored)):
+        raise ValueError("degree_buckets must increase")
+    return stored
 
 
 def _encode(graph: Graph, encoder: TableEncoder) -> Features:
