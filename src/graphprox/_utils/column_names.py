@@ -67,7 +67,8 @@ _MEASURES = _words(
 )
 _SUPERIORS = _words("parent manager supervisor boss superior leader chief")
 _SHORT = _words("u v i j")
-_NUMBERED = _words("1 2 a b left right start begin end stop parent child")  # mean an end only after a noun
+_NUMBERED = _words("1 2 a b left right start begin end stop")  # mean an end only after a noun
+_KIN = _words("parent child")  # mean an end alone, or before an id; an edge has parent_height and child_height
 _WEIGHT_NAMES = frozenset(("weight", "weights", "w", "edgeweight", "edgeweights"))
 LABEL_NAMES = ("y", "label", "class")  # of attributes that are the label of a node, the first one that there is
 _CLASS_WORDS = _words("label labels class classes target y")
@@ -249,7 +250,7 @@ def find_ends(names: Sequence[str]) -> tuple[int, int] | None:
 def _find_ends_of_noun(names: Sequence[str]) -> tuple[int, int] | None:
     """Find two columns whose names differ in the end alone, as ``source_ip`` and ``target_ip``, of any noun."""
     for pair in _PAIRS:
-        sources, targets = (_find_nouns(names, side - _NUMBERED - _SHORT) for side in pair)
+        sources, targets = (_find_nouns(names, side - _NUMBERED - _KIN - _SHORT) for side in pair)
         noun = next((noun for noun in sources if noun in targets), None)
         if noun is not None:
             return sources[noun], targets[noun]

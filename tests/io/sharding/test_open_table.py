@@ -44,7 +44,7 @@ TEXTS = {
     "spaces.csv": "s,t\n1,2\n3, 4\n5,6 \n",
     "comments.edgelist": "1 2\n# a comment\n3 4\n5  6\n",
     "uneven.txt": "1   2\n3 4\n 5 6\n",
-    "quoted.csv": 's,t\n"a,b",c\nd,"e ""f"""\n',
+    "quoted.csv": 'source,target\n"a,b",c\nd,"e ""f"""\n',
     "blank.csv": "s,t\n1,2\n\n3,4\n",
 }
 
@@ -152,7 +152,7 @@ def test_ragged_row_is_named(tmp_path):
 
 def test_open_quote_is_reported(tmp_path):
     path = tmp_path / "edges.csv"
-    path.write_text('s,t\na,b\nc,"d\ne,f\n')
+    path.write_text('source,target\na,b\nc,"d\ne,f\n')
     with pytest.raises(ReadError, match=r"every quote must be closed|cannot be read as a table"):
         read_blocks(path, 1)
 

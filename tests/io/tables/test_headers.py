@@ -38,6 +38,8 @@ def rows(text):
         "customerid,productid\nann,soap",
         "customer_id,product_id",
         "user,friend\nann,bob\nbob,eve",
+        "parent,child\nann,bob\neve,dan",
+        "since,child,parent\nmay,bob,ann\njune,dan,eve",
         "date,weight,target,source\nmay,much,ann,bob",
         "follower,followee,since\nann,bob,2024-01-03\nbob,eve,2024-01-04",
         "member,buddy\nu1,u7\nu7,u3",
@@ -66,6 +68,7 @@ def test_column_names_of_edges_are_a_header(text):
         "ann,bob,\neve,bob,3",
         "name,1\nbob,2",
         "user,friend\nfriend,foe",
+        "parent,child\nchild,toy",
         "user,friend",
         "ann,bob\neve,dan\ncy,joe\nkim,lee",
         "ann,bob\neve,dan\ncy,joe\ncy,lee\nkim,pat",
@@ -129,6 +132,13 @@ def test_a_first_row_of_attributes_is_not_a_header(text):
         ("customer_id,product_id\nann,soap\nbob,soap", 2, False, Header.PRESENT),
         ("source,target\nann,bob", 2, True, Header.PRESENT),
         ("ann,bob\nbob,eve", 2, False, Header.ABSENT),
+        ("mother,child\nann,bob\neve,dan\ncy,joe\nkim,lee", 2, False, Header.ASSUMED_ABSENT),
+        ("mother,child\nann,bob\neve,dan\ncy,joe\nkim,lee", 2, True, Header.ABSENT),
+        ("member,knows\nann,bob", 2, False, Header.ASSUMED_ABSENT),
+        ("ann,bob,friend\ncy,joe,friend", 2, False, Header.ABSENT),
+        ("Q1,Q2\nQ3,Q4", 2, False, Header.ABSENT),
+        ("fan,city\nann,Rome\nbob,Oslo", 1, False, Header.ASSUMED_ABSENT),
+        ("ann,cat\nbob,cat", 1, False, Header.ABSENT),
     ],
 )
 def test_a_header_is_only_assumed_where_words_are_all_there_is(text, ids, loose, expected):
@@ -136,16 +146,22 @@ def test_a_header_is_only_assumed_where_words_are_all_there_is(text, ids, loose,
 
 
 @pytest.mark.parametrize(
-    ("name", "option", "nodes"), [("e.csv", "header=False", 3), ("e.txt", "header=True", 5)], ids=["csv", "txt"]
+    ("name", "text", "option", "assumed", "other"),
+    [
+        ("e.csv", "member,knows\nann,bob\nbob,eve\neve,ann\n", "header=False", 3, 5),
+        ("e.txt", "member,knows\nann,bob\nbob,eve\neve,ann\n", "header=True", 5, 3),
+        ("e.tsv", "mother\tknows\nann\tbob\neve\tdan\n", "header=True", 6, 4),
+    ],
+    ids=["csv", "txt", "sparse"],
 )
-def test_an_assumption_is_stated_with_the_option_that_changes_it(write, name, option, nodes):
-    path = write(name, "member,knows\nann,bob\nbob,eve\neve,ann\n")
-    with pytest.warns(AssumedInputWarning, match=rf"the first row of .*, 'member,knows', is taken for .*: {option}"):
-        assert read_graph(path).num_nodes == nodes
-    for header in (False, True):
-        with warnings.catch_warnings(action="error"):
-            warnings.simplefilter("ignore", StructuralFeaturesWarning)
-            assert read_graph(path, header=header).num_nodes == (3 if header else 5)
+def test_an_assumption_is_stated_with_the_option_that_changes_it(write, name, text, option, assumed, other):
+    path = write(name, text)
+    with pytest.warns(AssumedInputWarning, match=rf"the first row of .*, 'm.*,knows', is taken for .*: {option}"):
+        assert read_graph(path).num_nodes == assumed
+    with warnings.catch_warnings(action="error"):
+        warnings.simplefilter("ignore", StructuralFeaturesWarning)
+        assert {read_graph(path, header=header).num_nodes for header in (False, True)} == {assumed, other}
+        assert read_graph(path, header=option == "header=True").num_nodes == other
 
 
 def test_many_rows_give_even_a_loose_edge_list_a_header(write):
@@ -157,5 +173,5 @@ def test_many_rows_give_even_a_loose_edge_list_a_header(write):
 
 def test_a_named_column_is_in_a_header(write):
     path = write("e.csv", "ann,bob\neve,dan\nkim,lee\n")
-    assert read_graph(path).num_nodes == 6
+    assert read_graph(path, header=False).num_nodes == 6
     assert read_graph(path, source="ann", target="bob").num_nodes == 4

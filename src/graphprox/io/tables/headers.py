@@ -44,7 +44,8 @@ def detect_header(rows: Rows, *, ids: int, loose: bool = False) -> Header:
     It does if it contains common names of id columns that are not ids of other rows, or if it contains no number while
     some column contains only numbers, dates or codes in the other rows. If words are all there is, a first row whose
     ids occur nowhere else while those of the others do is assumed to be a header. If the format has none usually, there
-    must be many other rows.
+    must be many other rows. If it has one usually, a first row of words that occur nowhere else is only assumed to be
+    data.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def _compare_words(first: Sequence[str], rest: Rows, *, ids: int, loose: bool) -
     if all(map(is_entity, first[:ids])):
         return Header.ASSUMED_PRESENT
     if not _is_special(first, rest, ids=ids):
-        return Header.ABSENT
+        return Header.ABSENT if loose or _has_known_values(first, rest, ids=ids) else Header.ASSUMED_ABSENT
     is_rare = ids == 2 and len(rest) >= _LOOSE_ROWS and _count_isolated(rest) <= _MAX_LOOSE_ISOLATED * len(rest)
     return Header.ASSUMED_ABSENT if loose and not is_rare else Header.ASSUMED_PRESENT
 
@@ -128,6 +129,11 @@ def _is_special(first: Sequence[str], rest: Rows, *, ids: int) -> bool:
     columns = ([row[i].strip() for row in rest] for i in range(ids, len(first)))
     values = [(first[ids + i], set(column)) for i, column in enumerate(columns)]
     return any(name not in known and len(known) <= _MAX_DISTINCT * len(rest) for name, known in values)
+
+
+def _has_known_values(first: Sequence[str], rest: Rows, *, ids: int) -> bool:
+    """Check whether a cell of the first row besides its ids occurs in the same column below, as a value does."""
+    return any(row[i].strip() == first[i] for row in rest for i in range(ids, len(first)))
 
 
 def _count_isolated(rest: Rows) -> int:
