@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphprox._utils.arrays import IntArray, NodeIds, to_array
+from graphprox._utils.checks import is_integer
 from graphprox.embedding import Embedding, check_finite, check_vectors
 from graphprox.errors import ParameterError
 
@@ -155,7 +156,7 @@ def _check_nodes(nodes: ArrayLike, num_nodes: int) -> IntArray:
 def _check_k(k: int, others: int) -> None:
     if others == 0:
         raise ParameterError("an embedding must have at least two nodes for a search; got 1")
-    if not isinstance(k, int | np.integer) or isinstance(k, bool) or not 1 <= k <= others:
+    if not is_integer(k) or not 1 <= k <= others:
         raise ParameterError(f"k must be between 1 and {others}, the number of other nodes; got {k!r}")
 
 

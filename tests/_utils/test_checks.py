@@ -6,13 +6,21 @@ import numpy as np
 import pytest
 
 from graphprox import ParameterError
-from graphprox._utils.checks import check_bias, check_choice, check_integer, check_tolerance, sample_seed
+from graphprox._utils.checks import (
+    check_bias,
+    check_choice,
+    check_integer,
+    check_positive,
+    check_tolerance,
+    sample_seed,
+)
 
 
 @pytest.mark.parametrize(
     ("check", "valid", "invalid"),
     [
         (check_integer, (1, 1_000_000, np.int32(5)), (0, 1_000_001, 2.0, True, "3", None)),
+        (check_positive, (1, 10**7, np.int64(2), np.uint8(3)), (0, -1, 2.0, np.float64(2), True, np.True_, "3", None)),
         (check_bias, (1e-6, 1, 0.25, np.float32(2), 10**6), (0, -1, 1e7, True, np.nan, "1")),
         (check_tolerance, (1e-9, 0.5, np.float64(0.1)), (0.0, 1.0, 1, np.nan, "0.1")),
     ],

@@ -80,6 +80,10 @@ def test_sparse_labels_and_sparse_embeddings_give_the_same_scores(graph, embeddi
     assert sparse.micro_f1 == pytest.approx(dense.micro_f1, abs=0.003)
 
 
+def test_n_splits_may_be_an_integer_of_numpy(graph, embedding, groups):
+    assert classify_multilabel(graph, embedding, groups, n_splits=np.int64(1)).n_splits == 1
+
+
 def test_classes_without_nodes_and_order_of_classes_do_not_matter(graph, embedding, groups):
     more = np.column_stack([np.zeros(graph.num_nodes, bool), groups])
     ours, theirs = (classify_multilabel(graph, embedding, each, n_splits=1) for each in (groups, more))

@@ -81,6 +81,12 @@ def test_n_splits_must_be_a_positive_integer(dataset, name, n_splits):
         PROTOCOLS[name].splits(dataset, n_splits=n_splits)
 
 
+@pytest.mark.parametrize("name", ["random", "grace"])
+def test_n_splits_may_be_an_integer_of_numpy(dataset, name):
+    found, known = (PROTOCOLS[name].splits(dataset, n_splits=size) for size in (np.int64(2), 2))
+    assert [split.test.tolist() for split in found] == [split.test.tolist() for split in known]
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [

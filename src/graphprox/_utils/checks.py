@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,32 @@ from numpy.random import Generator
 from graphprox.errors import ParameterError
 
 MAX_BIAS = 1e6  # of node2vec's p and q
+
+
+def is_integer(value: object) -> bool:
+    """Check whether a value is an integer, of Python or numpy; booleans are none.
+
+    Examples
+    --------
+    >>> is_integer(2), is_integer(np.int32(2)), is_integer(2.0), is_integer(True)
+    (True, True, False, False)
+    """
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def check_positive(**arguments: Any) -> None:
+    """Raise a `ParameterError` unless each argument is a positive integer.
+
+    Examples
+    --------
+    >>> check_positive(n_splits=np.int64(2))
+    >>> check_positive(n_splits=0)
+    Traceback (most recent call last):
+    graphprox.errors.ParameterError: n_splits must be a positive integer; got 0
+    """
+    for name, value in arguments.items():
+        if not is_integer(value) or value < 1:
+            raise ParameterError(f"{name} must be a positive integer; got {value!r}")
 
 
 def check_integer(*, min: int = 1, max: int = 1_000_000, **arguments: Any) -> None:  # noqa: A002
@@ -30,8 +57,7 @@ def check_integer(*, min: int = 1, max: int = 1_000_000, **arguments: Any) -> No
     graphprox.errors.ParameterError: hops must be an integer between 1 and 1,000,000; got 0
     """
     for name, value in arguments.items():
-        is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not is_integer or not min <= value <= max:
+        if not is_integer(value) or not min <= value <= max:
             raise ParameterError(f"{name} must be an integer between {min} and {max:,}; got {value!r}")
 
 

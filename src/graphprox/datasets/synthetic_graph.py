@@ -23,6 +23,7 @@ from numpy.random import Generator
 
 from graphprox._utils.allocation import check_memory
 from graphprox._utils.arrays import FloatArray, IntArray, freeze
+from graphprox._utils.checks import is_integer
 from graphprox._utils.random import RandomState, check_seed
 from graphprox.errors import ParameterError
 from graphprox.graph.graph import Graph
@@ -147,7 +148,7 @@ def _check_size(*, nodes: int, features: int, edges_per_node: float) -> None:
 
 
 def _check_integer(name: str, value: int, *, min_value: int) -> None:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < min_value:
+    if not is_integer(value) or value < min_value:
         raise ParameterError(f"{name} must be an integer of at least {min_value}; got {value!r}")
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 
 from graphprox._utils.arrays import IntArray, to_array
+from graphprox._utils.checks import check_positive
 from graphprox._utils.progress import current_progress
 from graphprox._utils.random import RandomState, check_seed, make_generator
 from graphprox.datasets.dataset import Dataset
@@ -75,8 +76,7 @@ def classify_multilabel(
     """
     if not 0 < train_size < 1:
         raise ParameterError(f"train_size must be a share between 0 and 1, both excluded; got {train_size!r}")
-    if not isinstance(n_splits, int) or n_splits < 1:
-        raise ParameterError(f"n_splits must be a positive integer; got {n_splits!r}")
+    check_positive(n_splits=n_splits)
     checked, first = check_graph(graph), check_seed(random_state)
     rows = check_rows(align_to_graph(checked, embedding))
     indicator = check_indicator(labels, n_rows=checked.num_nodes)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from graphprox._utils.checks import check_positive
 from graphprox._utils.random import RandomState, check_seed
 from graphprox._utils.renamed import RENAMED_PROTOCOLS
 from graphprox._utils.suggestions import did_you_mean
@@ -70,8 +71,7 @@ class Protocol:
             raise GraphError(f"classification needs a graph with labels; {name} has none: give y")
         if self.make_split is None:
             return _published_splits(graph.splits if isinstance(graph, Dataset) else {}, name)
-        if not isinstance(n_splits, int) or n_splits < 1:
-            raise ParameterError(f"n_splits must be a positive integer; got {n_splits!r}")
+        check_positive(n_splits=n_splits)
         first = check_seed(random_state)
         return [self.make_split(checked, first + each) for each in range(n_splits)]
 

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from graphprox._utils.arrays import IntArray
+from graphprox._utils.checks import is_integer
 from graphprox._utils.random import make_generator
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError
@@ -86,7 +87,7 @@ def score_neighbors(embedding: RowsLike, y: ArrayLike, *, ks: Sequence[int] = (5
     labels = check_row_labels(y, n_rows=rows.shape[0])
     known = labeled_nodes(labels, task="similarity search")
     rows, labels = rows[known], labels[known]
-    if isinstance(ks, int | np.integer) or not len(ks):
+    if is_integer(ks) or not len(ks):
         raise ParameterError(f"ks must be a list of one or more numbers of neighbors, such as [5, 10]; got {ks!r}")
     totals = {_check_k(k, len(labels) - 1): 0.0 for k in ks}
     k_max = max(totals)
@@ -102,7 +103,7 @@ def score_neighbors(embedding: RowsLike, y: ArrayLike, *, ks: Sequence[int] = (5
 
 
 def _check_k(k: int, k_max: int) -> int:
-    if not isinstance(k, int | np.integer) or isinstance(k, bool) or not 1 <= k <= k_max:
+    if not is_integer(k) or not 1 <= k <= k_max:
         raise ParameterError(f"k must be between 1 and {k_max}, the number of other labeled nodes; got {k!r}")
     return int(k)
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from graphprox._utils.arrays import Features, IntArray, MatrixLike, NodeIds, freeze, freeze_csr, to_array
+from graphprox._utils.checks import is_integer
 from graphprox._utils.suggestions import shorten_repr
 from graphprox.errors import GraphError
 from graphprox.preprocessing.encoded_table import EncodedTable
@@ -45,7 +46,7 @@ def check_num_nodes(given: int | None, features: Features | None, ids: NodeIds |
         "features": None if features is None else features.shape[0],
         "node_ids": None if ids is None else len(ids),
     }
-    if given is not None and (isinstance(given, bool | np.bool_) or not isinstance(given, int | np.integer)):
+    if given is not None and not is_integer(given):
         raise GraphError(f"num_nodes must be an integer; got {shorten_repr(given)}")
     known = {name: int(size) for name, size in sizes.items() if size is not None}
     if not known:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphprox._utils.arrays import FloatArray, IntArray, ReadOnlyArrays, freeze
+from graphprox._utils.checks import is_integer
 from graphprox.errors import ParameterError, ReadError
 from graphprox.io.npy import NpzArrays, open_npz, wrap_read_errors
 from graphprox.io.storage.files import atomic_write
@@ -83,7 +84,7 @@ class Ranking(ReadOnlyArrays):
         ndarray of shape (2, num_edges)
             Read-only.
         """
-        if not isinstance(k, int | np.integer) or isinstance(k, bool) or not 1 <= k <= self.k_max:
+        if not is_integer(k) or not 1 <= k <= self.k_max:
             raise ParameterError(f"k must be an integer between 1 and {self.k_max}; got {k!r}")
         chosen = self.neighbors[:, :k]
         listed = chosen != NO_NEIGHBOR

@@ -6,6 +6,7 @@ import sys
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -90,7 +91,7 @@ def test_loss_is_channel_contrast_of_the_transposes(
 
 
 @all_variants
-@pytest.mark.parametrize("block_size", [1, 5, 8, 17, 100])
+@pytest.mark.parametrize("block_size", [1, 5, 8, 17, np.int64(17), 100])
 @pytest.mark.parametrize("temperature", [0.5, 0.05, 0.001])
 def test_loss_does_not_depend_on_the_block_size(sample_views, assert_same, options, block_size, temperature):
     a, b = sample_views(17, 6)

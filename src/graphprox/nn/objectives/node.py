@@ -13,8 +13,8 @@ from pydantic import StrictBool
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from graphprox._utils.checks import check_positive
 from graphprox._utils.options_model import PositiveFloat
-from graphprox.errors import ParameterError
 from graphprox.nn.objectives._contrast import check_count, check_temperature, check_views, inverse_norms
 from graphprox.nn.objectives.base import ObjectiveOptions, register_objective
 
@@ -90,11 +90,10 @@ def node_contrast(
     check_views(a, b)
     check_temperature(temperature)
     check_count("node", len(a), positives_in_denominator=positives_in_denominator)
-    if not isinstance(block_size, int) or isinstance(block_size, bool) or block_size < 1:
-        raise ParameterError(f"block_size must be a positive integer; got {block_size!r}")
+    check_positive(block_size=block_size)
     pairs = _Pairs(
         len(a),
-        block_size=block_size,
+        block_size=int(block_size),
         intra_view=intra_view,
         positives=positives_in_denominator,
         # The other half of the exponents is reserved for the sum over pairs, which neither overflows nor underflows.
