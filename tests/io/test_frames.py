@@ -85,6 +85,28 @@ def test_ids_are_a_column_or_else_the_index(features):
     assert (graph.ids.tolist(), graph.x.ravel().tolist()) == (["a", "b", "c"], [1, 2, 3])
 
 
+@pytest.mark.parametrize("index", [None, "user_id", "buyer"])
+@pytest.mark.parametrize("name", [None, "team", "id"])
+def test_labels_may_be_a_series_indexed_by_id(index, name):
+    teams = pd.Series(["blue", "red"], index=pd.Index(["cy", "ann"], name=index), name=name)
+    graph = Graph.from_frames(EDGES, USERS, teams)
+    assert (graph.ids.tolist(), graph.y.tolist()) == (["dan", "ann", "bob", "cy"], [-1, 1, -1, 0])
+    assert graph.class_names == ("blue", "red")
+    assert np.array_equal(Graph.from_frames(EDGES, USERS, teams, id="user_id").y, graph.y)
+
+
+def test_features_may_be_a_series_indexed_by_id():
+    edges = pd.DataFrame({"source": [5, 6], "target": [6, 7]})
+    graph = Graph.from_frames(edges, pd.Series([6, 7, 5], index=[5, 6, 7], name="steps"))
+    assert (graph.ids.tolist(), graph.x.ravel().tolist(), graph.feature_names) == ([5, 6, 7], [6, 7, 5], ("steps",))
+
+
+def test_an_index_of_several_levels_has_no_ids():
+    teams = TEAMS.assign(year=2024).set_index(["user_id", "year"])["team"]
+    with pytest.raises(GraphError, match="that of the labels has 2 levels: use a DataFrame"):
+        Graph.from_frames(EDGES, USERS, teams)
+
+
 def test_row_numbers_are_ids_of_a_frame_of_numbers():
     edges = pd.DataFrame({"source": [0, 1], "target": [1, 2]})
     graph = Graph.from_frames(edges, pd.DataFrame({"height": [1.5, 1.25, 1.75], "age": [3, 4, 5]}))

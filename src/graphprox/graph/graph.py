@@ -375,7 +375,8 @@ class Graph(ReadOnlyArrays):
         features : table as ``edges``, default=None
             A row for each node, joined by id, with columns of any kind.
         labels : table as ``edges``, default=None
-            A row with the class of each node, joined by id.
+            A row with the class of each node, joined by id. Here and for ``features``, a pandas Series of one value
+            per node is a table whose index contains the ids.
         source, target, weight : str or int, default=None
             Columns of ``edges``, by name or by number from 1. By default columns with names such as ``source``,
             ``target`` and ``weight``, or else the first two, without weights.

@@ -19,7 +19,13 @@ from graphprox.io.edge_lists import to_edge_list
 from graphprox.io.feature_tables import read_encoded
 from graphprox.io.joins import build_graph, collect_columns, join_labels
 from graphprox.io.storage.files import reason
-from graphprox.io.tables.column_choice import KINDS_ARE_FITTED, KINDS_NEED_FEATURES, ColumnNames, TableColumn
+from graphprox.io.tables.column_choice import (
+    KINDS_ARE_FITTED,
+    KINDS_NEED_FEATURES,
+    ColumnName,
+    ColumnNames,
+    TableColumn,
+)
 from graphprox.io.tables.edge_columns import choose_edge_columns
 from graphprox.io.tables.node_columns import choose_feature_columns, choose_label_columns
 from graphprox.io.tables.table import table_from_arrow
@@ -43,7 +49,7 @@ def read_frames(
     Parameters
     ----------
     edges, features, labels : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        The tables; features and labels may be None.
+        The tables; features and labels may be None, or a pandas Series whose index contains the ids.
     names : ColumnNames
         Columns that the user named.
     directed : bool
@@ -60,7 +66,8 @@ def read_frames(
     if names.kinds and (features is None or encoder is not None):
         raise ParameterError(KINDS_NEED_FEATURES if features is None else KINDS_ARE_FITTED)
     ignored = [name for name, kind in names.kinds.items() if kind == IGNORED]
-    given = {_EDGES: edges, _FEATURES: features, _LABELS: labels}
+    given = {_EDGES: edges}
+    given |= {name: _unfold(each, name, names.id) for name, each in ((_FEATURES, features), (_LABELS, labels))}
     tables = {
         name: to_arrow(frame, name, ignored=() if name == _EDGES else ignored)
         for name, frame in given.items()
@@ -112,6 +119,21 @@ def _to_labels(table: pa.Table, names: ColumnNames) -> NodeLabels:
     ids, labels = found.columns
     check_unique(ids, f"a node must have one label; {_LABELS} have", hint=SEVERAL_GROUPS)
     return NodeLabels(ids, *encode_labels(labels), None if found.names is None else found.names[-1], found.taken)
+
+
+def _unfold(given: Any, name: str, id_name: ColumnName | None) -> Any:
+    """Return a pandas Series of one value per node as a DataFrame with a column of ids; other tables as they are."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(given, pandas.Series):
+        return given
+    if given.index.nlevels > 1:
+        raise GraphError(
+            f"the index of a Series must contain the ids of the nodes; that of {name} has {given.index.nlevels} "
+            "levels: use a DataFrame"
+        )
+    index = id_name if isinstance(id_name, str) else "id"
+    value = ("label" if name == _LABELS else "value") if given.name in (None, index) else given.name
+    return given.rename(value).rename_axis(index).reset_index()
 
 
 def to_arrow(frame: Any, name: str, *, ignored: Collection[str | int] = ()) -> pa.Table:
