@@ -35,6 +35,10 @@ class Team:
         """Return the consecutive rows of each process."""
         return [slice(0, num_rows)]
 
+    def rows(self, num_rows: int) -> slice:
+        """Return the rows of this process."""
+        return self.all_rows(num_rows)[self.rank]
+
     def copy_rows(self, array: NDArray[Any], owned: Sequence[slice]) -> None:
         """Copy the rows of an array that other processes have computed, into it.
 
@@ -49,13 +53,32 @@ class Team:
     def add_up(self, array: NDArray[Any]) -> None:
         """Replace an array by its sum over all processes."""
 
+    def copy_first(self, array: NDArray[Any]) -> None:
+        """Replace an array by that of the first process."""
+
+    def exchange_array(self, array: NDArray[Any], sent: Sequence[int], received: Sequence[int]) -> NDArray[Any]:  # noqa: ARG002
+        """Send the first entries to process 0, the next ones to process 1, and so on.
+
+        Parameters
+        ----------
+        array : ndarray of shape (sum of sent,)
+        sent, received : sequence of int
+            Number of entries to and from each process.
+
+        Returns
+        -------
+        ndarray of shape (sum of received,)
+            Entries from process 0, then those from process 1, and so on.
+        """
+        return array
+
     def any(self, flag: bool) -> bool:
         """Return whether a flag is set in any process."""
         return flag
 
 
 _current: ContextVar[Team | None] = ContextVar("team", default=None)
-_ALONE = Team()
+ALONE = Team()
 
 
 def current_team() -> Team:
@@ -70,7 +93,7 @@ def current_team() -> Team:
     >>> current_team().size
     1
     """
-    return _current.get() or _ALONE
+    return _current.get() or ALONE
 
 
 @contextmanager

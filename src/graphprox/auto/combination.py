@@ -18,6 +18,8 @@ from sklearn.preprocessing import normalize
 from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox._utils.mapped import release_pages
 from graphprox._utils.numba_helpers import run_in_parallel
+from graphprox._utils.team import ALONE, Team
+from graphprox.auto.exchange import take_first
 from graphprox.auto.row_store import RowStore, row_blocks
 from graphprox.auto.selection import Mixture
 from graphprox.auto.spreading import diffuse_rows, similar_edges
@@ -72,29 +74,35 @@ class Combination:
         n_components: int,
         num_neighbors: IntArray | None = None,
         random_state: int = 0,
+        team: Team = ALONE,
     ) -> Combination:
         """Compute means and principal directions of some outputs of a graph.
 
         Parameters
         ----------
         outputs : mapping of str to ndarray of shape (num_nodes, channels)
+            Those of this process, if several divide the rows.
         mixture : Mixture
         n_components : int
             Size of the result. Beyond the number of channels, it is filled with zeros.
         num_neighbors : ndarray of shape (num_nodes,), optional
             Number of neighbors of each node. Without it, or in a small result, there is no column for it.
         random_state : int, default=0
+        team : Team, optional
+            Processes that rows are divided among, all of which get the same result; by default this one has all.
 
         Returns
         -------
         Combination
         """
         weights = mixture.weights
-        means = {name: _mean_unit_row(outputs[name]) for name in weights}
+        means = {name: _mean_unit_row(outputs[name], team) for name in weights}
         most = 0 if num_neighbors is None else int(num_neighbors.max(initial=0))
         popularity = mixture.popularity if most > 0 and n_components >= MIN_COMPONENTS else 0.0
         gram = sum_products(cls(weights, means, np.empty((0, 0), np.float32))._read_blocks(outputs))
+        team.add_up(gram)
         directions = principal_directions(gram, n_components - (popularity > 0), sharpness=mixture.sharpness)
+        directions = take_first(team, directions)
         return cls(weights, means, directions, mixture.similar, popularity, most, random_state)
 
     @property
@@ -131,7 +139,9 @@ class Combination:
         Parameters
         ----------
         vectors : ndarray of shape (num_nodes, num_directions)
+            Those that the store keeps.
         num_neighbors : ndarray of shape (num_nodes,), optional
+            Of all nodes.
         store : RowStore, optional
 
         Returns
@@ -144,9 +154,12 @@ class Combination:
         for rows in row_blocks(len(vectors)):
             vectors[rows] = normalize(vectors[rows], copy=False)
             release_pages(vectors)
-        if self.similar > 0 and len(vectors) > 1:
-            self._add_similar(vectors, store)
-        return vectors if num_neighbors is None else self._append_popularity(vectors, num_neighbors, store)
+        num_nodes = len(vectors) if num_neighbors is None else len(num_neighbors)
+        if self.similar > 0 and num_nodes > 1:
+            self._add_similar(vectors, num_nodes, store)
+        if self.popularity == 0 or num_neighbors is None:
+            return vectors
+        return self._append_popularity(vectors, num_neighbors[store.own_rows(num_nodes)], store)
 
     def project(self, outputs: Mapping[str, FloatArray], store: RowStore | None = None) -> FloatArray:
         """Return the outputs side by side in their principal directions.
@@ -173,17 +186,15 @@ class Combination:
             release_pages(vectors)
         return vectors
 
-    def _add_similar(self, vectors: FloatArray, store: RowStore) -> None:
+    def _add_similar(self, vectors: FloatArray, num_nodes: int, store: RowStore) -> None:
         """Average each vector with those of similar nodes, in place."""
-        edges = similar_edges(vectors, random_state=self.random_state)
+        edges = similar_edges(vectors, random_state=self.random_state, store=store, num_nodes=num_nodes)
         spread = diffuse_rows(edges, vectors, ALPHA, HOPS, store=store)
         for rows in row_blocks(len(vectors)):
             vectors[rows] = normalize(vectors[rows] + self.similar * normalize(spread[rows]), copy=False)
             release_pages(vectors, spread)
 
     def _append_popularity(self, vectors: FloatArray, num_neighbors: IntArray, store: RowStore) -> FloatArray:
-        if self.popularity == 0:
-            return vectors
         column = self.popularity * np.minimum(np.log1p(num_neighbors) / np.log1p(self.max_neighbors), 1)
         extended = store.empty(len(vectors), vectors.shape[1] + 1)
         for rows in row_blocks(len(vectors)):
@@ -203,12 +214,15 @@ class Combination:
             release_pages(*outputs.values())
 
 
-def _mean_unit_row(rows: FloatArray) -> FloatArray:
-    total = np.zeros(rows.shape[1])
+def _mean_unit_row(rows: FloatArray, team: Team) -> FloatArray:
+    total, count = np.zeros(rows.shape[1]), np.array([len(rows)])
     for block in row_blocks(len(rows)):
         total += normalize(rows[block]).sum(axis=0, dtype=np.float64)
         release_pages(rows)
-    return (total / len(rows)).astype(np.float32)
+    team.add_up(total)
+    team.add_up(count)
+    mean: FloatArray = (total / count).astype(np.float32)
+    return mean
 
 
 def _center(rows: FloatArray, mean: FloatArray, weight: float) -> FloatArray:

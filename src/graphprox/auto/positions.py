@@ -7,7 +7,7 @@ most nodes differ, none is known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -16,6 +16,8 @@ from sklearn.preprocessing import normalize
 
 from graphprox._utils.arrays import FloatArray, IntArray, NodeIds
 from graphprox._utils.mapped import release_pages
+from graphprox._utils.team import Team
+from graphprox.auto.exchange import gather_rows
 from graphprox.auto.neighbor_matrix import neighbor_matrix
 from graphprox.auto.preparation import (
     MAX_DENSITY,
@@ -25,7 +27,7 @@ from graphprox.auto.preparation import (
     typical_size,
     weigh_counts,
 )
-from graphprox.auto.row_store import RowStore, read_columns, row_blocks
+from graphprox.auto.row_store import RowStore, row_blocks
 from graphprox.auto.singular_vectors import NeighborRows, right_singular_vectors
 from graphprox.errors import ParameterError
 from graphprox.graph.graph import Graph
@@ -73,14 +75,34 @@ class Positions:
         Returns
         -------
         Positions
+            With the directions of the nodes that the store keeps; see `gather`.
         """
+        store = store or RowStore()
         signatures = sign_features(graph) if has_features else None
-        if len(row_blocks(graph.num_nodes)) == 1:
+        if _is_one_matrix(graph, store):
             matrix = _neighbor_words(graph, np.arange(graph.num_nodes), graph.num_nodes)
             preparation = Preparation.fit(matrix, random_state=random_state, centered=False)
         else:
-            preparation = _fit_large(neighbor_matrix(graph), random_state, store or RowStore())
+            preparation = _fit_large(neighbor_matrix(graph), random_state, store)
         return cls(graph.ids, signatures, preparation)
+
+    def gather(self, store: RowStore) -> Positions:
+        """Return the same with the directions of all nodes, after several processes have fitted it.
+
+        Parameters
+        ----------
+        store : RowStore
+            Where they are kept.
+
+        Returns
+        -------
+        Positions
+        """
+        if store.team.size == 1:
+            return self
+        own = self.preparation.directions
+        directions = gather_rows(store.team, own, store.empty(len(self.ids), own.shape[1]))
+        return replace(self, preparation=replace(self.preparation, directions=directions))
 
     def transform(self, graph: Graph, store: RowStore | None = None) -> FloatArray:
         """Return the reduced rows of neighbors.
@@ -94,19 +116,20 @@ class Positions:
         Returns
         -------
         ndarray of shape (num_nodes, num_directions)
-            Zero for nodes without known neighbors.
+            Zero for nodes without known neighbors. Those that the store keeps.
         """
         store, known = store or RowStore(), self._find_known(graph)
         is_fitted = len(known) == len(self.ids) and bool((known == np.arange(len(known))).all())
-        if len(row_blocks(graph.num_nodes)) == 1 or not is_fitted:
+        if _is_one_matrix(graph, store) or not is_fitted:
             return self.preparation.transform(_neighbor_words(graph, known, len(self.ids)), store)
         del known
-        rows, directions = _neighbor_rows(neighbor_matrix(graph), self.preparation.weights), self.preparation.directions
+        preparation, num_nodes = self.preparation, graph.num_nodes
+        rows = _neighbor_rows(neighbor_matrix(graph), preparation.weights, store.team)
 
         def multiply(columns: slice) -> FloatArray:
-            return next(rows.multiply(read_columns(directions, columns)))
+            return rows.product(store.read_columns(preparation.directions, columns, num_nodes))
 
-        return store.fill(len(directions), directions.shape[1], multiply, partial(normalize, copy=False))
+        return store.fill(num_nodes, preparation.directions.shape[1], multiply, partial(normalize, copy=False))
 
     def _find_known(self, graph: Graph) -> IntArray:
         """Return the number of each node in the fitted graph, or -1."""
@@ -138,14 +161,19 @@ def _find_ids(known: NodeIds, ids: NodeIds) -> IntArray:
     return np.array([number.get(each, -1) for each in ids.tolist()], dtype=np.int64)
 
 
-def _neighbor_rows(neighbors: sp.csr_array, weights: FloatArray | None) -> NeighborRows:
+def _is_one_matrix(graph: Graph, store: RowStore) -> bool:
+    """Return whether neighbors are a sparse matrix of one block; several processes divide its products instead."""
+    return len(row_blocks(graph.num_nodes)) == 1 and store.team.size == 1
+
+
+def _neighbor_rows(neighbors: sp.csr_array, weights: FloatArray | None, team: Team) -> NeighborRows:
     """Return the neighbors of each node as unit rows of weighted words, as `Preparation` makes them of a matrix."""
     factors = np.ones(neighbors.shape[0]) if weights is None else np.log(2) * weights.astype(np.float64)
     squares = np.zeros(neighbors.shape[0])
     filled = np.flatnonzero(np.diff(neighbors.indptr))
     squares[filled] = np.add.reduceat(np.square(factors)[neighbors.indices], neighbors.indptr[filled])
     lengths = np.divide(1, np.sqrt(squares), where=squares > 0, out=np.zeros_like(squares))
-    return NeighborRows(neighbors, lengths.astype(np.float32), factors.astype(np.float32))
+    return NeighborRows(neighbors, lengths.astype(np.float32), factors.astype(np.float32), team)
 
 
 def _fit_large(neighbors: sp.csr_array, random_state: int, store: RowStore) -> Preparation:
@@ -155,7 +183,7 @@ def _fit_large(neighbors: sp.csr_array, random_state: int, store: RowStore) -> P
     is_sparse = neighbors.nnz <= MAX_DENSITY * float(num_nodes) ** 2
     weights = weigh_counts(degree, num_nodes) if is_sparse and neighbors.nnz else None
     size = min(MAX_DIRECTIONS, num_nodes)
-    rows = _neighbor_rows(neighbors, weights)
+    rows = _neighbor_rows(neighbors, weights, store.team)
     values, right = right_singular_vectors(rows, size, random_state=random_state, store=store)
     return Preparation(weights, None, sharpen(values, right, num_nodes), is_sparse, typical_size(degree))
 

@@ -18,7 +18,9 @@ from sklearn.preprocessing import normalize
 
 from graphprox._utils.arrays import Features, FloatArray
 from graphprox._utils.mapped import is_mapped, release_pages
-from graphprox.auto.row_store import RowStore, row_blocks
+from graphprox._utils.team import ALONE, Team
+from graphprox.auto.exchange import gather_rows, take_first
+from graphprox.auto.row_store import RowStore, own_blocks, row_blocks
 from graphprox.auto.singular_vectors import BlockedRows, Doubles, right_singular_vectors
 from graphprox.graph.structural import count_nonzero_rows
 
@@ -76,6 +78,7 @@ class Preparation:
         weighted: bool = True,
         centered: bool = True,
         limited: bool = True,
+        team: Team = ALONE,
     ) -> Preparation:
         """Compute weights and directions.
 
@@ -94,6 +97,9 @@ class Preparation:
             Whether columns of a dense matrix are centered.
         limited : bool, default=True
             Whether columns of a dense matrix that are much wider than others are reduced, see `limit_scales`.
+        team : Team, optional
+            Processes that add up sums over their rows, each of which has the whole matrix and the same result; by
+            default this one alone.
 
         Returns
         -------
@@ -103,14 +109,17 @@ class Preparation:
         if weighted and is_bag_of_words(x):
             weights = column_weights(x)
         elif centered and is_dense(x):
-            weights, center = limit_scales(x)
+            weights, center = limit_scales(x, team)
             weights = weights if limited else np.ones_like(weights)
         shape = int(x.shape[0]), int(x.shape[1])
-        rows = BlockedRows(shape, lambda block: _to_rows(_read(x, block), weights, center))
+        rows = BlockedRows(shape, lambda block: _to_rows(_read(x, block), weights, center), team)
         values, right = right_singular_vectors(rows, min(max_directions, *shape), random_state=random_state)
         counted = _density(x) <= MAX_DENSITY
-        sizes = _row_sizes(x, weights, center, counted=counted)
-        return cls(weights, center, sharpen(values, right, shape[0], sharpness), counted, typical_size(sizes))
+        sizes = _row_sizes(x, weights, center, counted=counted, team=team)
+        if team.size > 1:
+            sizes = gather_rows(team, sizes, np.empty(shape[0]))
+        directions = take_first(team, sharpen(values, right, shape[0], sharpness))
+        return cls(weights, center, directions, counted, typical_size(sizes))
 
     def transform(self, x: Features, store: RowStore | None = None) -> FloatArray:
         """Project a matrix with the same columns.
@@ -124,27 +133,32 @@ class Preparation:
         Returns
         -------
         ndarray of shape (num_nodes, num_directions)
-            Rows have unit length, or are zero where a node has no features.
+            Rows have unit length, or are zero where a node has no features. Those that the store keeps.
         """
-        rows = (store or RowStore()).empty(x.shape[0], self.directions.shape[1])
-        for block in row_blocks(x.shape[0]):
+        store = store or RowStore()
+        own = store.own_rows(x.shape[0])
+        rows = store.empty(own.stop - own.start, self.directions.shape[1])
+        for block in own_blocks(x.shape[0], store.team):
             projected = _to_rows(_read(x, block), self.weights, self.center) @ self.directions
-            rows[block] = normalize(np.asarray(projected, dtype=np.float32), copy=False)
+            projected = normalize(np.asarray(projected, dtype=np.float32), copy=False)
+            rows[block.start - own.start : block.stop - own.start] = projected
             release_pages(rows)
         return rows
 
-    def relative_sizes(self, x: Features) -> FloatArray:
+    def relative_sizes(self, x: Features, team: Team = ALONE) -> FloatArray:
         """Return the size of each row, divided by that of a typical row of the fitted matrix.
 
         Parameters
         ----------
         x : ndarray or csr_array of shape (num_nodes, num_features)
+        team : Team, optional
+            Processes that rows are divided among; by default this one has all.
 
         Returns
         -------
         ndarray of shape (num_nodes,)
             The number of nonzero entries, or the length of the row if the fitted matrix is not sparse: around the mean
-            if it is dense.
+            if it is dense. If rows are divided, those of this process.
 
         Examples
         --------
@@ -152,7 +166,7 @@ class Preparation:
         >>> Preparation.fit(x, random_state=0, centered=False).relative_sizes(x)
         array([1. , 0.2, 1. ], dtype=float32)
         """
-        sizes = _row_sizes(x, self.weights, self.center, counted=self.counted) / self.typical_size
+        sizes = _row_sizes(x, self.weights, self.center, counted=self.counted, team=team) / self.typical_size
         return sizes.astype(np.float32)
 
 
@@ -248,7 +262,7 @@ def weigh_counts(counts: NDArray[Any], num_nodes: int) -> FloatArray:
     return rarity ** np.float32(num_nodes / (num_nodes + FEW_NODES))
 
 
-def limit_scales(x: Features) -> tuple[FloatArray, FloatArray]:
+def limit_scales(x: Features, team: Team = ALONE) -> tuple[FloatArray, FloatArray]:
     """Return what makes the columns of a dense matrix comparable: a factor and the mean of each.
 
     Columns of a table, which have different units, are standardized before, see `graphprox.preprocessing.Scaling`. In
@@ -258,6 +272,8 @@ def limit_scales(x: Features) -> tuple[FloatArray, FloatArray]:
     Parameters
     ----------
     x : ndarray or csr_array of shape (num_nodes, num_features)
+    team : Team, optional
+        Processes that add up sums over their rows; by default this one alone.
 
     Returns
     -------
@@ -269,7 +285,7 @@ def limit_scales(x: Features) -> tuple[FloatArray, FloatArray]:
     >>> limit_scales(np.array([[1.0, 3.0, 1.0, 60.0], [3.0, 1.0, 3.0, 0.0]]))
     (array([1. , 1. , 1. , 0.1], dtype=float32), array([ 2.,  2.,  2., 30.], dtype=float32))
     """
-    mean, deviation = _column_moments(x)
+    mean, deviation = _column_moments(x, team)
     widest = np.sort(deviation[deviation > 0])[::-1]
     if not len(widest):
         limit = np.zeros_like(deviation)
@@ -353,22 +369,26 @@ def _to_dense(x: Features) -> Doubles:
     return np.asarray(x if isinstance(x, np.ndarray) else x.toarray(), dtype=np.float64)
 
 
-def _column_moments(x: Features) -> tuple[Doubles, Doubles]:
+def _column_moments(x: Features, team: Team) -> tuple[Doubles, Doubles]:
     """Return the mean and the standard deviation of each column."""
-    blocks = row_blocks(x.shape[0])
-    if len(blocks) == 1:
+    blocks = own_blocks(x.shape[0], team)
+    if len(blocks) == 1 and team.size == 1:
         dense = _to_dense(x)
         return dense.mean(axis=0), dense.std(axis=0)
     total = sum((_to_dense(_read(x, each)).sum(axis=0) for each in blocks), np.zeros(x.shape[1]))
+    team.add_up(total)
     mean = total / x.shape[0]
     squares = sum((np.square(_to_dense(_read(x, each)) - mean).sum(axis=0) for each in blocks), np.zeros(x.shape[1]))
+    team.add_up(squares)
     return mean, np.sqrt(squares / x.shape[0])
 
 
-def _row_sizes(x: Features, weights: FloatArray | None, center: FloatArray | None, *, counted: bool) -> Doubles:
-    """Return the number of nonzero entries of each row, or its length, around the mean if there is one."""
-    parts = [_block_sizes(_read(x, rows), weights, center, counted=counted) for rows in row_blocks(x.shape[0])]
-    return np.concatenate(parts)
+def _row_sizes(
+    x: Features, weights: FloatArray | None, center: FloatArray | None, *, counted: bool, team: Team
+) -> Doubles:
+    """Return the number of nonzero entries of each own row, or its length, around the mean if there is one."""
+    blocks = own_blocks(x.shape[0], team)
+    return np.concatenate([_block_sizes(_read(x, rows), weights, center, counted=counted) for rows in blocks])
 
 
 def _block_sizes(x: Features, weights: FloatArray | None, center: FloatArray | None, *, counted: bool) -> Doubles:

@@ -19,7 +19,9 @@ from graphprox._utils.amounts import format_memory
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.mapped import is_mapped, release_pages
 from graphprox._utils.memory import available_memory
+from graphprox._utils.team import ALONE, Team
 from graphprox._utils.work_folder import work_folder
+from graphprox.auto.exchange import to_columns, to_rows
 from graphprox.errors import WriteError
 from graphprox.io.storage.disk_space import check_disk_space
 from graphprox.io.storage.files import reason
@@ -51,6 +53,25 @@ def row_blocks(num_rows: int) -> list[slice]:
     """
     size = max(num_rows, 1) if num_rows <= ONE_BLOCK else BLOCK_ROWS
     return [slice(start, min(start + size, num_rows)) for start in range(0, max(num_rows, 1), size)]
+
+
+def own_blocks(num_rows: int, team: Team = ALONE) -> list[slice]:
+    """Return the blocks of the rows of this process.
+
+    Parameters
+    ----------
+    num_rows : int
+        Number of rows of all processes.
+    team : Team, optional
+        Processes that the rows are divided among; by default this one alone.
+
+    Returns
+    -------
+    list of slice
+        Each counts from the first row of all.
+    """
+    own = team.rows(num_rows)
+    return [slice(own.start + each.start, own.start + each.stop) for each in row_blocks(own.stop - own.start)]
 
 
 def fits_memory(num_rows: int, num_columns: int) -> bool:
@@ -90,12 +111,14 @@ def count_kept_columns(channels: Mapping[str, int], n_components: int) -> int:
     return max(sum(channels.values()) + 3 * MAX_COLUMNS, 2 * MAX_COLUMNS + 3 * n_components)
 
 
-def column_panels(num_rows: int, num_columns: int) -> list[slice]:
+def column_panels(num_rows: int, num_columns: int, num_processes: int = 1) -> list[slice]:
     """Return the columns that are spread over edges together, which takes three times their memory.
 
     Parameters
     ----------
     num_rows, num_columns : int
+    num_processes : int, default=1
+        Number of processes, each of which spreads a share of them.
 
     Returns
     -------
@@ -108,7 +131,7 @@ def column_panels(num_rows: int, num_columns: int) -> list[slice]:
     ([slice(0, 256, None)], 16)
     """
     fitting = PANEL_BYTES // (4 * max(num_rows, 1))
-    width = max(fitting // MIN_PANEL * MIN_PANEL, MIN_PANEL)
+    width = max(fitting // MIN_PANEL * MIN_PANEL, MIN_PANEL) * num_processes
     return [slice(start, min(start + width, num_columns)) for start in range(0, max(num_columns, 1), width)]
 
 
@@ -178,6 +201,8 @@ class RowStore:
     in_files : bool
         Whether rows are kept in files. They have no name, so that nothing is left of them when the process ends,
         however it does.
+    team : Team, optional
+        Processes that rows are divided among: each keeps consecutive ones. By default this one has all.
 
     Examples
     --------
@@ -186,14 +211,17 @@ class RowStore:
     """
 
     in_files: bool = False
+    team: Team = ALONE
 
     @classmethod
-    def of(cls, num_rows: int, num_columns: int) -> RowStore:
+    def of(cls, num_rows: int, num_columns: int, team: Team = ALONE) -> RowStore:
         """Return the store of rows with so many columns in all: files, if they would take too much memory.
 
         Parameters
         ----------
         num_rows, num_columns : int
+        team : Team, optional
+            Processes that the rows are divided among; by default this one alone.
 
         Returns
         -------
@@ -204,10 +232,39 @@ class RowStore:
         WriteError
             If they would not fit onto the disk either.
         """
+        own = team.rows(num_rows)
+        num_rows = own.stop - own.start
         in_files = not fits_memory(num_rows, num_columns)
         if in_files:
             check_disk_space(work_folder(), 4 * num_rows * num_columns, "rows that memory does not hold")
-        return cls(in_files)
+        return cls(in_files, team)
+
+    def own_rows(self, num_rows: int) -> slice:
+        """Return the rows that this process keeps, of all."""
+        return self.team.rows(num_rows)
+
+    def own_columns(self, columns: slice) -> slice:
+        """Return the columns that this process computes, of those that are computed together."""
+        own = self.team.rows(columns.stop - columns.start)
+        return slice(columns.start + own.start, columns.start + own.stop)
+
+    def read_columns(self, rows: FloatArray, columns: slice, num_rows: int) -> FloatArray:
+        """Return all rows of the columns that this process computes, contiguous and in memory.
+
+        Parameters
+        ----------
+        rows : ndarray
+            Those that this process keeps.
+        columns : slice
+            Columns that all processes compute together.
+        num_rows : int
+            Number of rows of all processes.
+
+        Returns
+        -------
+        ndarray of shape (num_rows, channels)
+        """
+        return to_columns(self.team, read_columns(rows, columns), num_rows)
 
     def empty(self, num_rows: int, num_columns: int) -> FloatArray:
         """Return an array for rows, to be written a block at a time.
@@ -243,13 +300,16 @@ class RowStore:
         Parameters
         ----------
         num_rows, num_columns : int
+            Number of rows of all processes, and of columns.
 
         Returns
         -------
         Panels
+            With the rows that this process keeps.
         """
-        widths = (each.stop - each.start for each in column_panels(num_rows, num_columns))
-        return Panels([self.empty(num_rows, width) for width in widths])
+        own = self.own_rows(num_rows)
+        widths = (each.stop - each.start for each in column_panels(num_rows, num_columns, self.team.size))
+        return Panels([self.empty(own.stop - own.start, width) for width in widths])
 
     def fill(
         self,
@@ -263,26 +323,30 @@ class RowStore:
         Parameters
         ----------
         num_rows, num_columns : int
+            Number of rows of all processes, and of columns.
         compute : callable
-            Returns the columns of a slice, of all rows, in memory that is not used otherwise.
+            Returns the columns of a slice, of all rows, in memory that is not used otherwise: those that this process
+            computes, which `own_columns` tells.
         finish : callable, optional
             Applied to blocks of complete rows, in place or not.
 
         Returns
         -------
-        ndarray of shape (num_rows, num_columns)
+        ndarray
+            The rows that this process keeps.
         """
-        panels = column_panels(num_rows, num_columns)
+        panels = column_panels(num_rows, num_columns, self.team.size)
+        parts = (to_rows(self.team, compute(each), each.stop - each.start) for each in panels)
         if self.in_files:
-            source = Panels([self._keep(compute(each)) for each in panels])
+            source = Panels([self._keep(each) for each in parts])
         elif len(panels) == 1:
-            source = Panels([compute(panels[0])])
+            source = Panels(list(parts))
             if finish is None:
                 return source.parts[0]
         else:
-            source = Panels([compute(each) for each in panels])
-        rows = self.empty(num_rows, num_columns)
-        for block in row_blocks(num_rows):
+            source = Panels(list(parts))
+        rows = self.empty(*source.shape)
+        for block in row_blocks(len(rows)):
             done = source.read(block)
             rows[block] = done if finish is None else finish(done)
             release_pages(rows)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.progress import current_progress
-from graphprox.auto.row_store import RowStore, read_columns
+from graphprox.auto.exchange import gather_rows
+from graphprox.auto.row_store import RowStore
 from graphprox.nn.convolution import Edges
 from graphprox.nn.encoders.gcn import GCNConv
 from graphprox.nn.propagation import evaluate_polynomial, pagerank_coefficients
@@ -21,7 +22,7 @@ NUM_SIMILAR = 20  # nodes that each node is linked with
 LARGE = 10_000  # nodes; the search for similar ones in a smaller graph is too short to be shown
 
 
-def similar_edges(rows: FloatArray, *, random_state: int) -> Edges:
+def similar_edges(rows: FloatArray, *, random_state: int, store: RowStore | None = None, num_nodes: int = 0) -> Edges:
     """Link each node with the nodes whose rows are most similar by cosine, in both directions.
 
     Parameters
@@ -29,11 +30,15 @@ def similar_edges(rows: FloatArray, *, random_state: int) -> Edges:
     rows : ndarray of shape (num_nodes, channels)
     random_state : int
         Random seed of ties.
+    store : RowStore, optional
+        Where rows are kept, which several processes may divide; by default these are all.
+    num_nodes : int, optional
+        Number of nodes of all processes, by default that of the rows.
 
     Returns
     -------
     Edges
-        Normalized as GCN does.
+        Of all nodes, normalized as GCN does.
 
     Examples
     --------
@@ -41,6 +46,8 @@ def similar_edges(rows: FloatArray, *, random_state: int) -> Edges:
     >>> diffuse_rows(edges, np.eye(3, dtype=np.float32), 0.5, 1)[0].round(2)
     array([0.67, 0.17, 0.17], dtype=float32)
     """
+    if store is not None and store.team.size > 1:
+        rows = gather_rows(store.team, rows, store.empty(num_nodes, rows.shape[1]))
     num_nodes = len(rows)
     # The search takes most of the time in a large graph, and says how far it is.
     progress = current_progress() if num_nodes >= LARGE else None
@@ -74,6 +81,7 @@ def diffuse_rows(
     ----------
     edges : Edges
     rows : ndarray of shape (num_nodes, channels)
+        Those that the store keeps, if several processes divide them.
     alpha : float
         Teleport probability: the weight of a node's own row.
     hops : int
@@ -86,11 +94,12 @@ def diffuse_rows(
     Returns
     -------
     ndarray of shape (num_nodes, channels)
+        Those that the store keeps.
     """
-    rows = np.asarray(rows, np.float32)
+    rows, store, num_nodes = np.asarray(rows, np.float32), store or RowStore(), len(edges.pattern.starts) - 1
     coefficients = pagerank_coefficients(alpha, hops)
 
     def spread(columns: slice) -> FloatArray:
-        return evaluate_polynomial(edges, read_columns(rows, columns), coefficients)
+        return evaluate_polynomial(edges, store.read_columns(rows, columns, num_nodes), coefficients)
 
-    return (store or RowStore()).fill(len(rows), rows.shape[1], spread, finish)
+    return store.fill(num_nodes, rows.shape[1], spread, finish)

@@ -60,10 +60,6 @@ class Processes(Team):
         bounds = [num_rows * rank // self.size for rank in range(self.size + 1)]
         return [slice(*each) for each in pairwise(bounds)]
 
-    def rows(self, num_rows: int) -> slice:
-        """Return the rows of this process."""
-        return self.all_rows(num_rows)[self.rank]
-
     # -- sums ---------------------------------------------------------------------------------------------------------
 
     def sum_(self, tensor: Tensor) -> Tensor:
@@ -163,6 +159,14 @@ class Processes(Team):
     def add_up(self, array: NDArray[Any]) -> None:
         """Replace an array by its sum over all processes; see :meth:`Team.add_up`."""
         self.sum_(_share_memory(array))
+
+    def copy_first(self, array: NDArray[Any]) -> None:
+        """Replace an array by that of the first process; see :meth:`Team.copy_first`."""
+        self.broadcast([_share_memory(array)])
+
+    def exchange_array(self, array: NDArray[Any], sent: Sequence[int], received: Sequence[int]) -> NDArray[Any]:
+        """Send parts of an array to all processes; see :meth:`Team.exchange_array`."""
+        return self.exchange(torch.from_numpy(array), sent, received).numpy()
 
     def exchange(self, rows: Tensor, sent: Sequence[int], received: Sequence[int]) -> Tensor:
         """Send the first rows to process 0, the next ones to process 1, and so on; without a gradient.

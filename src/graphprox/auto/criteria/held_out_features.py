@@ -16,7 +16,9 @@ from sklearn.preprocessing import normalize
 
 from graphprox._utils.arrays import Features, FloatArray
 from graphprox._utils.progress import Progress
+from graphprox._utils.team import current_team
 from graphprox.auto.criteria.base import BALANCED, RATIOS, Evidence, register_criterion
+from graphprox.auto.exchange import select_rows
 from graphprox.auto.outputs.base import OUTPUTS, PreparedGraph
 from graphprox.auto.preparation import SHARPNESS, Preparation
 from graphprox.auto.row_store import RowStore
@@ -117,7 +119,11 @@ def score_candidates(graph: Graph, random_state: int, progress: Progress) -> dic
     num_splits = int(np.clip(SMALL // graph.num_nodes, 1, MAX_SPLITS))
     scores: dict[str, list[float]] = {name: [] for name in CANDIDATES}
     names = dict.fromkeys(name for combined in CANDIDATES.values() for name in combined)
-    store = RowStore.of(graph.num_nodes, 8 * MAX_DIRECTIONS)
+    store = RowStore.of(graph.num_nodes, 8 * MAX_DIRECTIONS, current_team())
+
+    def choose(rows: FloatArray) -> FloatArray:
+        return select_rows(store.team, rows, chosen, graph.num_nodes)
+
     columns = sp.csc_array(graph.x) if sp.issparse(graph.x) else graph.x
     for split in range(num_splits):
         halves = np.array_split(rng.permutation(graph.num_features), 2)
@@ -126,9 +132,9 @@ def score_candidates(graph: Graph, random_state: int, progress: Progress) -> dic
             order = rng.permutation(graph.num_nodes)
             num_train = _count_train_nodes(graph.num_nodes)
             chosen = order[: num_train + TEST_NODES]
-            target = _prepare(columns[:, held_out], random_state, store)[chosen]
+            target = choose(_prepare(columns[:, held_out], random_state, store))
             prepared = PreparedGraph(graph, _prepare(columns[:, given], random_state, store), random_state, store=store)
-            outputs = {name: normalize(OUTPUTS[name](prepared)[chosen]) for name in names}
+            outputs = {name: normalize(choose(OUTPUTS[name](prepared))) for name in names}
             for name, parts in CANDIDATES.items():
                 rows = np.concatenate([outputs[each] for each in parts], axis=1)
                 scores[name].append(_score(rows, target, num_train))
@@ -143,7 +149,12 @@ def _count_train_nodes(num_nodes: int) -> int:
 def _prepare(columns: FloatArray | sp.csc_array, random_state: int, store: RowStore) -> FloatArray:
     x: Features = columns if isinstance(columns, np.ndarray) else sp.csr_array(columns)
     fitted = Preparation.fit(
-        x, random_state=random_state, max_directions=MAX_DIRECTIONS, sharpness=SHARPNESS, centered=False
+        x,
+        random_state=random_state,
+        max_directions=MAX_DIRECTIONS,
+        sharpness=SHARPNESS,
+        centered=False,
+        team=store.team,
     )
     return fitted.transform(x, store)
 

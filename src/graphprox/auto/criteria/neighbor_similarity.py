@@ -8,7 +8,8 @@ then says d λ² (1 - s) / (1 - λ² s) times as much about a node, signal to no
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from sklearn.preprocessing import normalize
 from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox._utils.mapped import release_pages
 from graphprox._utils.progress import Progress
+from graphprox._utils.team import Team, current_team
 from graphprox.auto.criteria.base import BALANCED, BOTH, GRAPH, RATIOS, Evidence, register_criterion
 from graphprox.auto.outputs.base import PreparedGraph
 from graphprox.auto.preparation import MAX_DIRECTIONS, Preparation
@@ -54,24 +56,22 @@ def neighbor_similarity(graph: Graph, random_state: int, progress: Progress) -> 
         Its scores are mean products of centered features, relative to those of a node with itself.
     """
     progress("choosing", 0, 1)
-    store = RowStore.of(graph.num_nodes, 2 * MAX_DIRECTIONS)
-    rows = Preparation.fit(graph.x, random_state=random_state).transform(graph.x, store)
+    store = RowStore.of(graph.num_nodes, 2 * MAX_DIRECTIONS, current_team())
+    rows = Preparation.fit(graph.x, random_state=random_state, team=store.team).transform(graph.x, store)
     prepared = PreparedGraph(graph, rows, random_state, store=store)
     centers, one, other, weights = sample_open_pairs(prepared, random_state)
     progress("choosing", 1, 1)
     if len(np.unique(centers)) < MIN_CENTERS:
         return Evidence(None, meaning="too few nodes have two neighbors that are not connected")
-    centered, (centers, one, other) = _center_rows(rows, centers, one, other)
-    ends = np.bincount(np.concatenate([one, other]), minlength=len(centered))
-    centered -= (ends @ centered) / ends.sum()  # ends of edges are seldom typical nodes
-    scale = float(ends @ (centered**2).sum(axis=1)) / ends.sum()
+    compared = _ComparedRows(rows, graph.num_nodes, store.team, (centers, one, other))
+    scale = compared.center(np.concatenate([one, other]))
     if scale == 0:
         return Evidence(None, meaning="the features of all nodes are equal")
     near, far = np.empty(len(centers)), np.empty(len(centers))
     for start in range(0, len(centers), BLOCK):
         part = slice(start, start + BLOCK)
-        left, right = centered[one[part]], centered[other[part]]
-        near[part] = np.einsum("ij,ij->i", centered[centers[part]], left + right) / (2 * scale)
+        left, right = compared.read(one[part]), compared.read(other[part])
+        near[part] = np.einsum("ij,ij->i", compared.read(centers[part]), left + right) / (2 * scale)
         far[part] = np.einsum("ij,ij->i", left, right) / scale
     mean_near, error = _mean_and_error(near, weights, centers)
     mean_far, _ = _mean_and_error(far, weights, centers)
@@ -82,19 +82,64 @@ def neighbor_similarity(graph: Graph, random_state: int, progress: Progress) -> 
     )
 
 
-def _center_rows(rows: FloatArray, *nodes: IntArray) -> tuple[FloatArray, list[IntArray]]:
-    """Return centered unit rows, those of the given nodes only if there are many others, and the nodes in them."""
-    blocks = row_blocks(len(rows))
-    if len(blocks) == 1:
-        return normalize(rows - rows.mean(axis=0)), list(nodes)
-    total = np.zeros(rows.shape[1])
-    for block in blocks:
-        total += rows[block].sum(axis=0, dtype=np.float64)
+class _ComparedRows:
+    """Centered unit rows of nodes that are compared: all of them, or those that are needed if there are many others.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (own rows, channels)
+    num_nodes : int
+        Number of nodes of all processes.
+    team : Team
+        Processes that rows are divided among. Each keeps its own, and reads those of others.
+    nodes : sequence of ndarray
+        Nodes that are compared.
+    """
+
+    def __init__(self, rows: FloatArray, num_nodes: int, team: Team, nodes: Sequence[IntArray]) -> None:
+        self._team, self._num_nodes = team, num_nodes
+        if team.size == 1 and len(row_blocks(num_nodes)) == 1:
+            self._chosen = np.arange(num_nodes)
+            self._rows = normalize(rows - rows.mean(axis=0))
+            return
+        total = np.zeros(rows.shape[1])
+        for block in row_blocks(len(rows)):
+            total += rows[block].sum(axis=0, dtype=np.float64)
+            release_pages(rows)
+        team.add_up(total)
+        own = team.rows(num_nodes)
+        needed = np.unique(np.concatenate(nodes))
+        self._chosen = needed[(needed >= own.start) & (needed < own.stop)]
+        self._rows = rows[self._chosen - own.start] - (total / num_nodes).astype(np.float32)
+        if len(self._chosen):  # a process may have none of them
+            self._rows = normalize(self._rows)
         release_pages(rows)
-    chosen, places = np.unique(np.concatenate(nodes), return_inverse=True)
-    centered = normalize(rows[chosen] - (total / len(rows)).astype(np.float32))
-    release_pages(rows)
-    return centered, np.split(places, np.cumsum([len(each) for each in nodes])[:-1])
+
+    def center(self, nodes: IntArray) -> np.float64:
+        """Subtract the mean row of some nodes, which may occur more than once; return their mean squared length."""
+        counts = np.bincount(nodes, minlength=self._num_nodes)[self._chosen]
+        total = self._add_up(counts @ self._rows)  # ends of edges are seldom typical nodes
+        self._rows -= total / len(nodes)
+        # Unlike a float, it makes what is divided by it double precision.
+        return np.float64(self._add_up(counts @ (self._rows**2).sum(axis=1))) / len(nodes)
+
+    def read(self, nodes: IntArray) -> FloatArray:
+        """Return the rows of some nodes, in each process."""
+        places = np.searchsorted(self._chosen, nodes)
+        if self._team.size == 1:
+            rows: FloatArray = self._rows[places]
+            return rows
+        own = self._team.rows(self._num_nodes)
+        is_own = (nodes >= own.start) & (nodes < own.stop)
+        read: FloatArray = np.zeros((len(nodes), self._rows.shape[1]), self._rows.dtype)
+        read[is_own] = self._rows[places[is_own]]
+        self._team.add_up(read)
+        return read
+
+    def _add_up(self, value: NDArray[Any]) -> NDArray[Any]:
+        total = np.array(value)
+        self._team.add_up(total)
+        return total
 
 
 def sample_open_pairs(prepared: PreparedGraph, random_state: int) -> tuple[IntArray, IntArray, IntArray, Doubles]:

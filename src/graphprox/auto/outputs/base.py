@@ -126,7 +126,8 @@ class PreparedGraph:
     position_rows : ndarray of shape (num_nodes, channels), optional
         Prepared neighbors of each node; see :mod:`graphprox.auto.positions`.
     store : RowStore, optional
-        Where rows are kept; those of a large graph are memory maps.
+        Where rows are kept; those of a large graph are memory maps. If several processes divide them, rows here and
+        those of outputs are the ones that this process keeps.
 
     Examples
     --------
@@ -172,12 +173,14 @@ class PreparedGraph:
         PreparedGraph
         """
         store = store or RowStore()
-        nothing = np.empty((graph.num_nodes, 0), np.float32)
+        own = store.own_rows(graph.num_nodes)
+        num_rows = own.stop - own.start
+        nothing = np.empty((num_rows, 0), np.float32)
         return cls(
             graph,
             nothing if preparation is None else preparation.transform(graph.x, store),
             random_state,
-            np.zeros(graph.num_nodes, np.float32) if preparation is None else preparation.relative_sizes(graph.x),
+            np.zeros(num_rows, np.float32) if preparation is None else preparation.relative_sizes(graph.x, store.team),
             nothing if positions is None else positions.transform(graph, store),
             store,
         )
@@ -200,7 +203,9 @@ class PreparedGraph:
     @cached_property
     def feature_edges(self) -> Edges:
         """Edges of the feature view, which links each node with the nodes whose prepared features are most similar."""
-        return similar_edges(self.rows, random_state=self.random_state)
+        return similar_edges(
+            self.rows, random_state=self.random_state, store=self.store, num_nodes=self.graph.num_nodes
+        )
 
     @cached_property
     def view_rows(self) -> FloatArray:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from graphprox._utils.arrays import FloatArray
 from graphprox.auto.outputs.base import PreparedGraph, Weights, register_output
-from graphprox.auto.row_store import RowStore, read_columns
+from graphprox.auto.row_store import RowStore
 from graphprox.auto.sparse_products import average_rows
 from graphprox.nn.convolution import invert_positive
 
@@ -43,13 +43,14 @@ def average_over_neighbors(neighbors: sp.csr_array, rows: FloatArray, store: Row
     Returns
     -------
     ndarray of shape (num_nodes, channels)
+        Those that the store keeps.
     """
-    scale = invert_positive(sum_weights(neighbors))
+    scale, store, num_nodes = invert_positive(sum_weights(neighbors)), store or RowStore(), neighbors.shape[0]
 
     def average(columns: slice) -> FloatArray:
-        return average_rows(neighbors, scale, read_columns(rows, columns))
+        return average_rows(neighbors, scale, store.read_columns(rows, columns, num_nodes))
 
-    return (store or RowStore()).fill(len(rows), rows.shape[1], average)
+    return store.fill(num_nodes, rows.shape[1], average)
 
 
 def sum_weights(neighbors: sp.csr_array) -> NDArray[np.float64]:

@@ -31,15 +31,18 @@ def roles(prepared: PreparedGraph) -> FloatArray:
     scale = invert_positive(sum_weights(prepared.neighbors))
 
     def compute(columns: slice) -> FloatArray:
+        own_columns = prepared.store.own_columns(columns)
         parts = []
         for hops in range(HOPS + 1):
             first = NUM_BUCKETS * hops
-            own = range(max(columns.start - first, 0), min(columns.stop - first, NUM_BUCKETS))
+            own = range(max(own_columns.start - first, 0), min(own_columns.stop - first, NUM_BUCKETS))
             if len(own):
                 part = (bucket[:, None] == np.asarray(own)).astype(np.float32)
                 for _ in range(hops):
                     part = average_rows(prepared.neighbors, scale, part)
                 parts.append(part)
+        if not parts:  # more processes than columns
+            return np.empty((len(bucket), 0), np.float32)
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     return prepared.store.fill(len(bucket), NUM_BUCKETS * (HOPS + 1), compute)
