@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-slow lint format docs docs-serve wheel wheel-test bench clean
+.PHONY: help demo test coverage test-slow lint format docs docs-serve wheel wheel-test bench bench-scale clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -47,6 +47,13 @@ wheel-test: wheel ## install the wheel alone into an empty environment, and run 
 
 bench: $(READY) ## measure speed and memory against a named reference
 	$(BIN)/python -m benchmarks
+
+bench-scale: $(READY) ## measure graphs of up to ten million nodes, and several processes; takes hours
+	$(BIN)/python -m benchmarks scale large_scale
+	$(BIN)/python -m benchmarks.processes measure
+	$(BIN)/python -m benchmarks.processes update
+	$(BIN)/python -m benchmarks.cost_model measure
+	$(BIN)/python -m benchmarks.cost_model update
 
 clean: ## remove everything the other targets made
 	rm -rf .venv .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis demo dist site

@@ -17,9 +17,8 @@ NAMES = (
     "probing",
     "walks",
     "forecasting",
-    "scale",
 )
-SLOW = ("large_scale",)  # only if it is named
+SLOW = ("scale", "large_scale", "processes")  # only if they are named
 
 
 def main(names: list[str]) -> None:

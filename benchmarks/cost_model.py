@@ -377,16 +377,10 @@ def smallest_count(stage: str, fit: Fitted, job: Job, machines: Machines, *, lim
 
 
 def main(arguments: list[str]) -> None:
-    from benchmarks.cost_tables import print_section, update_page
+    from benchmarks.cost_tables import SECTION, print_section
+    from benchmarks.page_sections import run_command
 
-    if arguments == ["measure"]:
-        measure_missing()
-    elif arguments == ["update"]:
-        update_page()
-    elif not arguments:
-        print(print_section(), end="")
-    else:
-        sys.exit("usage: python -m benchmarks.cost_model [measure | update]")
+    run_command(arguments, SECTION, measure=measure_missing, describe=print_section)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from benchmarks.cost_model import (
@@ -21,26 +20,18 @@ from benchmarks.cost_model import (
     fit_all,
     smallest_count,
 )
+from benchmarks.page_sections import DOCS, Section, make_table
 from benchmarks.stage_runs import FITTED, HALO_STEP, ROWS_STEP, RUNS, STAGES, read_records
 from graphprox._utils.amounts import format_duration, format_memory
 from graphprox.forecast.machine import EFFICIENCY
 
-PAGE = Path(__file__).parents[1] / "docs" / "scaling.md"
-BEGIN = "<!-- written by python -m benchmarks.cost_model update -->"
-END = "<!-- end of what python -m benchmarks.cost_model update has written -->"
+SECTION = Section("benchmarks.cost_model", DOCS / "scaling.md")
 MIN_SECONDS = 0.05  # shorter stages of a run are mostly what does not depend on the graph
 NETWORKS = (25.0, 100.0)  # Gb/s
 LARGE = Job(10**9, 2 * 10**10, features=100, components=256, chunk_size=2**16)
 NONE = "–"
 
 Records = Mapping[str, Mapping[str, Any]]
-
-
-def make_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table in Markdown."""
-    titles = list(header)
-    lines = [titles, ["---"] * len(titles), *map(list, rows)]
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
 def print_section(records: Records | None = None) -> str:
@@ -72,18 +63,6 @@ def print_section(records: Records | None = None) -> str:
         _describe_memory(fits, LARGE),
     ]
     return "\n".join(parts)
-
-
-def update_page(page: Path = PAGE) -> None:
-    """Write the section between its two marks."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n\n{print_section()}\n{END}{after}", encoding="utf-8")
-
-
-def written_section(page: Path = PAGE) -> str:
-    """Return what the page has between its marks."""
-    return page.read_text(encoding="utf-8").partition(BEGIN + "\n\n")[2].partition("\n" + END)[0]
 
 
 # -- the fit --------------------------------------------------------------------------------------------------------

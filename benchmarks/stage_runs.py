@@ -8,21 +8,18 @@ repeated.
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import json
-import os
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from benchmarks.ranks import release_freed_memory, run_rank, start_ranks
 
 if TYPE_CHECKING:
     from graphprox import Graph
@@ -34,7 +31,6 @@ EDGES_PER_NODE = 10
 ENGINE = "descent"  # a search whose time is nearly linear in the number of nodes, at all sizes
 CHUNK_SIZE = 2**12  # so that the smallest graphs are trained in chunks, too
 WARM_UP = 2_000  # nodes of a run before, in which functions are compiled
-ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 EPOCHS, FIRST_EPOCHS = 4, 2  # in the first ones, features are propagated: along the graph and one view, then the other
 
 SHARDING, GRAPH, DIRECTIONS, DESCRIPTOR = "sharding", "graph in memory", "features' directions", "walks and kernel"
@@ -117,13 +113,7 @@ def measure_missing() -> None:
 
 
 def _start(name: str, run: Run) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory(prefix="graphprox-costs-") as folder:
-        launch = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={run.processes}"]
-        module = ["-m", "benchmarks.stage_runs", name, folder]
-        command = [sys.executable, *(launch if run.processes > 1 else []), *module]
-        environment = {**os.environ, **ONE_THREAD, "XDG_CACHE_HOME": f"{folder}/cache"}
-        subprocess.run(command, env=environment, check=True)
-        measured = [json.loads(path.read_text()) for path in sorted(Path(folder).glob("rank*.json"))]
+    measured = start_ranks("benchmarks.stage_runs", name, run.processes)
     # Stages end when the last process does, and a machine needs the memory of its process.
     return {
         stage: {what: max(each[stage][what] for each in measured) for what in first}
@@ -147,8 +137,7 @@ class Meter:
         """Start a stage, together with the other processes."""
         from graphprox._utils.memory import current_memory, reset_peak_memory
 
-        gc.collect()
-        _release_freed_memory()
+        release_freed_memory()
         if self.processes is not None:
             self.processes.wait()
         reset_peak_memory()
@@ -171,12 +160,6 @@ class Meter:
 
     def _bytes_sent(self) -> int:
         return 0 if self.processes is None else self.processes.bytes_sent
-
-
-def _release_freed_memory() -> None:
-    """Return freed memory to the system: a stage that reuses it would seem to need none."""
-    with suppress(OSError, AttributeError):  # not glibc
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def run_stages(run: Run, folder: Path, processes: Processes | None) -> dict[str, dict[str, float]]:
@@ -273,27 +256,12 @@ def _measure_training(meter: Meter, graph: Graph, recipe: Recipe, folder: Path) 
         first[what] = max(first[what] - FIRST_EPOCHS * own[what], 0.0)
 
 
-def main(name: str, folder: str) -> None:
-    from graphprox.distributed.launch import find_launch
-
-    launch = find_launch()
-    if launch is None:
-        return _write(name, Path(folder), None)
-    from graphprox.distributed.processes import join_processes
-
-    with join_processes(launch) as processes:
-        return _write(name, Path(folder), processes)
-
-
-def _write(name: str, folder: Path, processes: Processes | None) -> None:
-    rank = 0 if processes is None else processes.rank
-    own = folder / f"warm-up {rank}" if processes is None else folder / "warm-up"
-    _make(own, processes)
-    run_stages(Run(WARM_UP), own, processes)
-    work = folder / "work"
+def _measure(name: str, folder: Path, processes: Processes | None) -> dict[str, dict[str, float]]:
+    warm_up, work = folder / "warm-up", folder / "work"
+    _make(warm_up, processes)
+    run_stages(Run(WARM_UP), warm_up, processes)
     _make(work, processes)
-    stages = run_stages(RUNS[name], work, processes)
-    (folder / f"rank{rank}.json").write_text(json.dumps(stages))
+    return run_stages(RUNS[name], work, processes)
 
 
 def _make(folder: Path, processes: Processes | None) -> None:
@@ -301,6 +269,10 @@ def _make(folder: Path, processes: Processes | None) -> None:
         folder.mkdir()
     if processes is not None:
         processes.wait()
+
+
+def main(name: str, folder: str) -> None:
+    run_rank(Path(folder), lambda processes: _measure(name, Path(folder), processes))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import cache, partial
 from itertools import product
 
@@ -10,12 +11,11 @@ import pytest
 import scipy.sparse as sp
 import torch
 
+from benchmarks.gradients import double_edges, set_precision
 from graphprox import Graph, synthetic
 from graphprox.distributed.halo import Halo
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.trainer import Trainer
-from graphprox.nn import convolution
-from graphprox.nn.convolution import Edges
 from graphprox.views.search import rank
 
 ENCODERS = ("gcn", "sage", "gat", "gin", "mlp", "diffusion", "linear diffusion")
@@ -58,46 +58,24 @@ def make_recipe(encoder, **changes):
 
 def train_steps(processes, graph, ranking, recipe, dtype, steps=2):
     """Return initial vectors, loss and gradient of the first step, and the weights after some."""
-    if dtype == torch.float64:
-        make_edges_double()
-    trainer = Trainer(graph, {"feature": ranking}, recipe, device=torch.device("cpu"), processes=processes)
-    trainer.model.to(dtype)
-    features = trainer.sources.features
-    for name in ("dense", "values"):
-        if getattr(features, name) is not None:
-            object.__setattr__(features, name, getattr(features, name).to(dtype))
-    with torch.no_grad():
-        vectors = trainer.sources.encode("graph", 0.0, None, np.random.default_rng(0))
-        if processes is not None:
-            vectors = processes.gather_rows(vectors, graph.num_nodes)
-    trainer.step()
-    gradient = torch.cat([each.grad.reshape(-1) for each in trainer.model.parameters() if each.grad is not None])
-    for _ in range(steps - 1):
+    # Edges have values of float64 then, so that nothing but the order of sums differs.
+    with double_edges() if dtype == torch.float64 else nullcontext():
+        trainer = Trainer(graph, {"feature": ranking}, recipe, device=torch.device("cpu"), processes=processes)
+        set_precision(trainer, dtype)
+        with torch.no_grad():
+            vectors = trainer.sources.encode("graph", 0.0, None, np.random.default_rng(0))
+            if processes is not None:
+                vectors = processes.gather_rows(vectors, graph.num_nodes)
         trainer.step()
-    restore_edges()
+        gradient = torch.cat([each.grad.reshape(-1) for each in trainer.model.parameters() if each.grad is not None])
+        for _ in range(steps - 1):
+            trainer.step()
     weights = torch.cat([each.detach().reshape(-1) for each in trainer.model.parameters()])
     return {
         "vectors": vectors,
         "loss": torch.tensor(trainer.losses[:1], dtype=torch.float64),
         "gradient": gradient,
     }, weights
-
-
-_edges_of = Edges.__dict__["of"]
-
-
-def make_edges_double():
-    """Let edges have values of float64, so that nothing but the order of sums differs."""
-
-    def of(cls, matrix, device="cpu", part=convolution.WHOLE):
-        edges = _edges_of.__func__(cls, matrix, device, part)
-        return cls(edges.pattern, edges.values.double(), part)
-
-    Edges.of = classmethod(of)
-
-
-def restore_edges():
-    Edges.of = _edges_of
 
 
 CASES = list(product(["weighted", "directed", "undirected", "three nodes"], PRECISIONS))

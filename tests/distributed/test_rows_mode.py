@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks.gradients import read_tables_of, set_precision
 from graphprox import Graph, ParameterError, synthetic
 from graphprox.ftgcl.chunked_trainer import ChunkedTrainer, divide_rows
 from graphprox.ftgcl.fit import fit_recipe
 from graphprox.ftgcl.recipe import Recipe
-from graphprox.ftgcl.row_sources import Draw, RowSources
-from graphprox.ftgcl.stored_tables import Table, WorkFolder
+from graphprox.ftgcl.row_sources import Draw
+from graphprox.ftgcl.stored_tables import WorkFolder
 from graphprox.ftgcl.trainer import train
 from graphprox.views.search import rank
 
@@ -132,26 +133,14 @@ def test_stored_features_are_used_if_all_processes_have_theirs(workers, tmp_path
 # -- steps ----------------------------------------------------------------------------------------------------------
 
 
-class WholeTable:
-    """Rows of a table that was made by one process, so that only sums over processes differ."""
-
-    def __init__(self, values, first):
-        self.values, self.first = values, first
-
-    def read(self, rows):
-        return self.values[rows.start + self.first : rows.stop + self.first]
-
-
 def take_steps(processes, encoder, dtype, chunk_size):
     """Return loss and gradient of the first step, the weights after three, and the bytes sent in a step."""
     with tempfile.TemporaryDirectory() as alone, tempfile.TemporaryDirectory() as folder:
         recipe = make_recipe(encoder)
         trainer = make_trainer(processes, folder, recipe, chunk_size)
         whole = make_trainer(None, alone, recipe)
-        trainer.sources._work.table = lambda key, _: _whole_table(whole.sources, trainer.sources, key)
-        trainer.sources._key = lambda draw: draw
-        trainer.model.to(dtype)
-        trainer.optimizer.param_groups[0]["params"][:] = list(trainer.model.parameters())
+        read_tables_of(whole, trainer)
+        set_precision(trainer, dtype)
         loss = trainer.step().loss
         gradient = torch.cat([each.grad.reshape(-1) for each in trainer.model.parameters() if each.grad is not None])
         before = 0 if processes is None else processes.bytes_sent
@@ -160,12 +149,6 @@ def take_steps(processes, encoder, dtype, chunk_size):
         trainer.step()
         weights = torch.cat([each.detach().reshape(-1) for each in trainer.model.parameters()])
         return loss, gradient, weights, sent
-
-
-def _whole_table(whole, own, draw):
-    key = RowSources._key(whole, draw)
-    table: Table = WorkFolder.table(whole._work, key, lambda: whole._propagate(draw))
-    return WholeTable(table.read(slice(0, 140)), own.rows.start)
 
 
 @pytest.mark.parametrize("size", [2, 3])
