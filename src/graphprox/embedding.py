@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from graphprox._utils.random import RandomState
-    from graphprox.io.embedding_writer import Layout
+    from graphprox.io.embedding_folder.part_tables import Layout
     from graphprox.similarity_search import Neighbors
 
 _VALUES_PER_BLOCK = 1 << 19  # fit into the processor's cache
@@ -176,13 +176,14 @@ class Embedding:
     def save(
         self, path: str | Path, *, layout: Layout | None = None, table: str | None = None, overwrite: bool = False
     ) -> list[Path]:
-        """Write the embedding to a file, atomically.
+        """Write the embedding to a file or folder, atomically.
 
         Parameters
         ----------
         path : str or Path
             File whose ending selects the format: ``.parquet``, ``.npz``, ``.npy`` (without ids), ``.csv``, ``.txt`` or
-            ``.w2v`` (word2vec), ``.tsv`` (TensorBoard's projector), or ``.duckdb`` (a table of a database).
+            ``.w2v`` (word2vec), ``.tsv`` (TensorBoard's projector), or ``.duckdb`` (a table of a database). A name
+            without an ending is a folder of Parquet files.
         layout, table, overwrite
             As in `graphprox.write_embedding`.
 
@@ -205,12 +206,12 @@ class Embedding:
 
     @classmethod
     def load(cls, path: str | Path, ids: ArrayLike | None = None) -> Embedding:
-        """Read an embedding from a file.
+        """Read an embedding from a file or folder.
 
         Parameters
         ----------
         path : str or Path
-            A file that `save` or another program has written; see `graphprox.read_embedding` for the formats.
+            What `save` has written, or a file of another program; see `graphprox.read_embedding` for the formats.
         ids : array-like of shape (num_nodes,), default=None
             Node ids of a file that contains none, such as ``.npy``.
 

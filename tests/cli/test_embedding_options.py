@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import sys
 
@@ -141,3 +142,19 @@ def test_a_table_of_edges_is_not_replaced_by_vectors(run):
     code, _, err = run("embed", EDGES, *into, "--method", "deepwalk", "--dim", 4, "--epochs", 1)
     assert (code, "only a table of vectors is replaced" in err) == (2, True)
     assert read_bytes("social.duckdb") == before
+
+
+def test_folder_of_parts_is_read_by_all_commands_that_read_an_embedding(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    graph = "synthetic:nodes=140"
+    for out, files in (("vectors.npz", ["vectors.npz"]), ("vectors/", ["vectors/part-00000.parquet"])):
+        code, stdout, _ = run("embed", graph, "--dim", 8, "--out", out, "--json")
+        assert (code, json.loads(stdout)["files"]) == (0, files)
+    for command in (["neighbors", "EMB", 3], ["evaluate", graph, "--embedding", "EMB", "--splits", 1]):
+        by_folder, by_file = (
+            run(*(name if each == "EMB" else each for each in command)) for name in ("vectors/", "vectors.npz")
+        )
+        assert by_folder[0] == 0
+        assert by_folder[1].replace("vectors/", "vectors") == by_file[1].replace("vectors.npz", "vectors")
+    code, _, err = run("plot", "vectors/", "--out", "map.png")
+    assert (code, err) == (0, "")

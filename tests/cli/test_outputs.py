@@ -62,6 +62,7 @@ REJECTED = {
         "vectors.csv",
     ],
     "embed, companion of the output": ["embed", "e.metadata.tsv", "--out", "e.tsv"],
+    "embed, a folder": ["embed", "edges.csv", "--features", "views/feature.npz", "--out", "views/"],
     "embed, explanation": ["embed", "edges.csv", "--out", "v.csv", "--explain", "link.svg"],
     "embed, model": ["embed", "edges.csv", "--out", "v.csv", "--model", "."],
     "embed, tensorboard": ["embed", "edges.csv", "--out", "v.csv", "--tensorboard", "edges.csv"],
@@ -122,6 +123,39 @@ def test_older_model_is_replaced_only_with_force(run, place):
     assert run(*command, "--seed", "1", "--force")[0] == 0
     assert snapshot(place / "saved") != before
     assert sorted(path.name for path in (place / "saved").iterdir()) == ["about.json", "arrays.safetensors"]
+
+
+@pytest.mark.parametrize("method", [["--dim", "8"], ["--method", "raw"]], ids=["auto", "raw"])
+def test_embedding_folder_is_replaced_only_with_force(run, place, method):
+    command = ["embed", GRAPH, *method, "--out", "vectors/"]
+    assert run(*command)[0] == 0
+    before = snapshot(place)
+    code, out, err = run(*command)
+    assert (code, out) == (2, "")
+    assert err == (
+        "error: an embedding folder must not be replaced unasked; vectors has an embedding: give --force to replace "
+        "it, or name another folder\n"
+    )
+    assert snapshot(place) == before
+    assert run(*command, "--layout", "wide", "--force")[0] == 0
+    assert snapshot(place).keys() == before.keys()
+    assert snapshot(place) != before
+
+
+def test_continued_run_replaces_the_folder_that_it_has_written(run, place):
+    command = ["embed", GRAPH, *TRAINED, "--out", "vectors", "--model", "saved", "--resume"]
+    assert run(*command, "--epochs", "2")[0] == 0
+    before = snapshot(place / "vectors")
+    assert run(*command, "--epochs", "3")[0] == 0
+    assert snapshot(place / "vectors") != before
+
+
+def test_slash_after_an_ending_is_rejected(run, place):
+    before = snapshot(place)
+    code, out, err = run("embed", GRAPH, "--out", "v.parquet/")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "must have a name without an ending; got 'v.parquet/': leave out '.parquet', or the slash" in err
+    assert snapshot(place) == before
 
 
 @pytest.mark.parametrize("options", [[], ["--force"], ["--resume"]])

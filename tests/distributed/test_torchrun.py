@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from distributed.torchrun import find_ranks, finish, run, start, wait_for_epoch
+from graphprox import read_embedding
 
 FTGCL = ["--method", "ft-gcl", "--dim", "8", "--set", "encoder=sage", "--no-cache"]
 LONG = ["embed", "synthetic:nodes=2000", *FTGCL, "--epochs", "150", "--model", "model", "--checkpoint-every", "5"]
@@ -39,6 +40,7 @@ def test_two_processes_write_a_part_each_with_the_vectors_of_one(tmp_path):
     assert (code, sentences, about["nodes"], about["epochs"]) == (0, [], 840, 3)
     assert about["files"] == ["parts/part-00000.parquet", "parts/part-00001.parquet"]
     assert [pq.read_table(tmp_path / file).num_rows for file in about["files"]] == [420, 420]
+    assert read_embedding(tmp_path / "parts").shape == (840, 8)
     code, _, _ = run(1, *graph, "--out", "one.parquet", folder=tmp_path)  # is not shared
     assert code == 0
     assert_alike(tmp_path / "parts", tmp_path / "one.parquet")

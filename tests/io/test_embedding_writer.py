@@ -18,6 +18,7 @@ from hypothesis.extra.numpy import arrays
 
 from graphprox import Graph, GraphproxError, ParameterError, WriteError, read_graph, write_embedding
 from graphprox.io import embedding_writer as module
+from graphprox.io.embedding_folder import part_tables
 from graphprox.io.embedding_reader import read_embedding
 
 VECTORS = np.array([[1, -0.1], [3e-20, 4.5], [0, 16777216]], np.float32)
@@ -123,8 +124,8 @@ def test_parquet_preserves_dtypes(tmp_path):
 @pytest.mark.parametrize(
     ("name", "layout", "words"),
     [
-        ("v.csv", "wide", r"layout must be left out, except for a \.parquet file; got 'v.csv'"),
-        ("v.npz", "list", r"layout must be left out, except for a \.parquet file; got 'v.npz'"),
+        ("v.csv", "wide", r"layout must be left out, except for a \.parquet file or a folder; got 'v.csv'"),
+        ("v.npz", "list", r"layout must be left out, except for a \.parquet file or a folder; got 'v.npz'"),
         ("v.parquet", "long", "layout must be one of list, wide; got 'long'"),
     ],
 )
@@ -196,21 +197,22 @@ def test_written_embeddings_can_be_read_as_features(tmp_path, ending, ids):
 def test_parquet_of_one_group_has_the_bytes_of_pyarrow(tmp_path):
     vectors, ids = np.random.default_rng(0).random((30, 4), np.float32), np.arange(30)
     write_embedding(tmp_path / "ours.parquet", vectors, ids)
-    pa.parquet.write_table(module.make_table(vectors, ids), tmp_path / "theirs.parquet", use_dictionary=False)
+    pa.parquet.write_table(part_tables.make_table(vectors, ids), tmp_path / "theirs.parquet", use_dictionary=False)
     assert (tmp_path / "ours.parquet").read_bytes() == (tmp_path / "theirs.parquet").read_bytes()
 
 
 @pytest.mark.parametrize("words", [False, True])
 def test_memory_map_is_written_in_groups_whose_pages_are_released(tmp_path, monkeypatch, words):
-    monkeypatch.setattr(module, "_ROWS_PER_GROUP", 7)
     released = []
-    monkeypatch.setattr(module, "release_pages", released.append)
+    for each, size in ((module, "_ROWS_PER_GROUP"), (part_tables, "ROWS_PER_GROUP")):
+        monkeypatch.setattr(each, size, 7)
+        monkeypatch.setattr(each, "release_pages", released.append)
     vectors = np.memmap(tmp_path / "rows", np.float32, "w+", shape=(30, 4))
     vectors[:] = np.random.default_rng(0).random((30, 4))
     ids = np.array([f"n{i}" for i in range(30)], dtype=object) if words else np.arange(30)
-    for name in ("emb.parquet", "emb.npy"):
+    for name, options in (("emb.npy", {}), ("emb.parquet", {"layout": "wide"}), ("emb.parquet", {})):
         released.clear()
-        write_embedding(tmp_path / name, vectors, ids)
+        write_embedding(tmp_path / name, vectors, ids, **options)
         found = read_embedding(tmp_path / name)
         assert len(released) == 5
         np.testing.assert_array_equal(found.vectors, vectors)

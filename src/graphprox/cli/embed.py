@@ -21,7 +21,7 @@ from graphprox._utils.strict_json import dump_json
 from graphprox._utils.work_folder import use_work_folder
 from graphprox.cli.dry_run import DryRunOption, IgnoreMemoryOption, announce_forecast, print_forecast
 from graphprox.cli.embedding_options import (
-    ForceTableOption,
+    ForceOutputOption,
     LayoutOption,
     OutOption,
     TableOption,
@@ -43,12 +43,13 @@ from graphprox.cli.options import (
 )
 from graphprox.cli.outputs import one_file, writes
 from graphprox.cli.progress_display import progress_bars, show_stage
-from graphprox.cli.ranks import is_first, several
+from graphprox.cli.ranks import is_first, several, was_restarted
 from graphprox.cli.shared_embed import check_is_shared, check_outputs_once, continue_if_restarted, write_together
 from graphprox.cli.signals import describe_stop, stop_code
 from graphprox.embedding import Embedding
 from graphprox.errors import GraphproxError, ParameterError, ProcessError, StructuralFeaturesWarning
-from graphprox.io.embedding_writer import check_writable, embedding_files, write_embedding
+from graphprox.io.embedding_folder.embedding_claims import is_embedding_folder
+from graphprox.io.embedding_writer import check_writable, embedding_outputs, write_embedding
 from graphprox.io.sql.sql_writer import is_database
 from graphprox.io.storage.model_claims import claim_model_folder
 from graphprox.io.storage.model_files import FAMILY
@@ -75,7 +76,7 @@ DeviceOption = Annotated[str, typer.Option("--device", metavar="NAME", help="aut
 
 
 @reads_graph(labels=False)
-@writes({"out": embedding_files, "explain": one_file}, folders=["model"], logs=["tensorboard"])
+@writes({"out": embedding_outputs, "explain": one_file}, folders=["model"], logs=["tensorboard"])
 def embed_graph(
     source: GraphSource,
     out: OutOption,
@@ -101,7 +102,8 @@ def embed_graph(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the newest checkpoint, if any.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace an older model, table or unfinished training run.")
+        bool,
+        typer.Option("--force", help="Replace an older model, table, embedding folder or unfinished training run."),
     ] = False,
     checkpoint_every: Annotated[
         int | None,
@@ -152,7 +154,9 @@ def embed_graph(
     start = time.perf_counter()
     folder = model or out.with_name(f"{out.name}.training")
     watch_new_folders(folder)
-    check_outputs_once(out, layout, table, overwrite=force, work_dir=work_dir)
+    # What continues a run may replace the folder that the run has written.
+    replaces = force or (is_embedding_folder(out) and (resume or was_restarted()))
+    check_outputs_once(out, layout, table, overwrite=replaces, work_dir=work_dir)
     # The method is resolved once, and an invalid setting is reported before anything is read.
     family = method if recipe is None else DEFAULT_TRAINED_METHOD
     settings = collect_settings(changes, method=family, dim=dim, epochs=epochs, scale=scale, options=_TRAINING_OPTIONS)
@@ -169,7 +173,7 @@ def embed_graph(
         "checkpoint_dir": model,
         "checkpoint_every": checkpoint_every,
         "resume": resume,
-        "overwrite": None if is_database(out) and not _can_be_saved(estimator) else force,
+        "overwrite": None if _may_be_replaced(out) and not _can_be_saved(estimator) else force,
         "device": device,
         "cache": cache,
     }
@@ -181,7 +185,7 @@ def embed_graph(
     with use_work_folder(work_dir or out.parent):
         embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard, check=check)
     with show_stage(str(out), "writing"):
-        written = write_together(out, embedding, layout=layout, table=table, overwrite=force)
+        written = write_together(out, embedding, layout=layout, table=table, overwrite=replaces)
     if explain is not None:
         written.append(_plot_selection(explain, estimator))
     if model is None and _saves_while_training(estimator) and is_first():
@@ -193,7 +197,7 @@ def embed_graph(
 
 
 @reads_graph(labels=False, kinds=False)
-@writes({"out": embedding_files})
+@writes({"out": embedding_outputs})
 def transform_graph(
     source: GraphSource,
     out: OutOption,
@@ -202,7 +206,7 @@ def transform_graph(
     ],
     layout: LayoutOption = None,
     table: TableOption = None,
-    force: ForceTableOption = False,
+    force: ForceOutputOption = False,
     device: DeviceOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
@@ -289,6 +293,11 @@ def _saves_while_training(estimator: GraphEmbedder) -> bool:
 
 def _can_be_saved(estimator: GraphEmbedder) -> bool:
     return hasattr(type(estimator), "save")
+
+
+def _may_be_replaced(out: Path) -> bool:
+    """Return whether ``--force`` is about the output."""
+    return is_database(out) or is_embedding_folder(out)
 
 
 def _explains(estimator: GraphEmbedder) -> bool:

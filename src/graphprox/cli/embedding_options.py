@@ -7,15 +7,17 @@ from typing import Annotated
 
 import typer
 
-from graphprox.io.embedding_writer import Layout
+from graphprox.io.embedding_folder.part_tables import Layout
+from graphprox.io.embedding_writer import to_output_path
 
 OutOption = Annotated[
     Path,
     typer.Option(
         "--out",
-        metavar="FILE",
+        metavar="FILE|DIR",
+        parser=to_output_path,
         help="File for the embedding: .parquet, .npz, .npy, .csv, .txt (word2vec), .tsv (TensorBoard projector) or "
-        ".duckdb (a table of a database).",
+        ".duckdb (a table of a database). A name without an ending, such as vectors/, is a folder of Parquet files.",
         show_default=False,
     ),
 ]
@@ -23,7 +25,7 @@ LayoutOption = Annotated[
     Layout | None,
     typer.Option(
         "--layout",
-        help="Columns of a Parquet file: id and a list, vector; or id and one per component. [default: list]",
+        help="Columns of Parquet files: id and a list, vector; or id and one per component. [default: list]",
         show_default=False,
     ),
 ]
@@ -42,4 +44,4 @@ WorkFolderOption = Annotated[
         show_default=False,
     ),
 ]
-ForceTableOption = Annotated[bool, typer.Option("--force", help="Replace an older table.")]
+ForceOutputOption = Annotated[bool, typer.Option("--force", help="Replace an older table or embedding folder.")]

@@ -52,7 +52,7 @@ def complete_preset(context: typer.Context, incomplete: str) -> list[str]:
 
 
 # What --help of commands that read an embedding says.
-EMBEDDING_FILES = ".parquet, .csv, .npy, .npz, .txt (word2vec), .tsv or .duckdb"
+EMBEDDING_FILES = ".parquet, .csv, .npy, .npz, .txt (word2vec), .tsv or .duckdb, or a folder that embed has written"
 
 # -- reading a graph ------------------------------------------------------------------------------------------------
 

@@ -72,16 +72,17 @@ def writes(
             watch_new_folders(*(each.parent for each in outputs), *(given.get(name) for name in (*folders, *logs)))
             others = {name: value for name, value in given.items() if name not in (*files, *folders, *logs)}
             check_outputs(
-                [*outputs, *(given[name] for name in logs if given.get(name))],
+                [*(each for each in outputs if not each.is_dir()), *(given[name] for name in logs if given.get(name))],
                 _list_inputs(others),
-                folders=[given[name] for name in folders if given.get(name)],
+                folders=[given[name] for name in folders if given.get(name)]
+                + [each for each in outputs if each.is_dir()],
             )
             _check_table(given)
             with ExitStack() as locks:
                 for path in outputs if is_first() else ():  # of several processes
                     if creates_parents:
                         make_writable_folder(path.parent)
-                    locks.enter_context(hold_lock(path))
+                    locks.enter_context(hold_lock(path, beside=True))
                 command(**given)
 
         return wrapper

@@ -9,8 +9,9 @@ from graphprox._utils.defaults import DEFAULT_TRAINED_METHOD
 from graphprox.cli.ranks import is_first, several, was_restarted
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError
-from graphprox.io.embedding_parts import is_folder_of_parts
-from graphprox.io.embedding_writer import check_writable, embedding_files, write_embedding
+from graphprox.io.embedding_folder.embedding_claims import is_embedding_folder
+from graphprox.io.embedding_folder.folder_writer import check_is_shared_folder
+from graphprox.io.embedding_writer import check_writable, embedding_outputs, write_embedding
 from graphprox.io.storage.files import make_writable_folder
 from graphprox.io.storage.model_files import CHECKPOINTS, checkpoint_epochs
 
@@ -21,11 +22,16 @@ if TYPE_CHECKING:
 def check_outputs_once(
     out: Path, layout: str | None, table: str | None, *, overwrite: bool, work_dir: Path | None
 ) -> None:
-    """Check in the first process that outputs can be written, so that no other creates folders when it has failed."""
+    """Check in the first process that outputs can be written, so that no other creates folders when it has failed.
+
+    A folder to which all of them write must be the same one.
+    """
     if is_first():
         check_writable(out, layout, table, overwrite=overwrite)
         if work_dir is not None:
             make_writable_folder(work_dir)
+    if is_embedding_folder(out):
+        check_is_shared_folder(out)
 
 
 def check_is_shared(estimator: GraphEmbedder) -> None:
@@ -50,6 +56,6 @@ def continue_if_restarted(folder: Path, *, resume: bool, force: bool) -> tuple[b
 
 def write_together(out: Path, embedding: Embedding, **options: Any) -> list[Path]:
     """Write an embedding: the first process does, or each its part of a folder; return all files."""
-    if is_first() or is_folder_of_parts(out):
+    if is_first() or is_embedding_folder(out):
         return write_embedding(out, embedding, **options)
-    return embedding_files(out)
+    return embedding_outputs(out)

@@ -15,6 +15,7 @@ from graphprox._utils.arrays import NodeIds
 from graphprox._utils.column_names import are_id_names
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError, ReadError
+from graphprox.io.embedding_folder.folder_reader import read_embedding_folder
 from graphprox.io.ids import to_node_ids
 from graphprox.io.npy import open_npz, read_npy, wrap_read_errors
 from graphprox.io.sql.queries import run_query
@@ -50,6 +51,7 @@ def read_embedding(path: str | Path, *, ids: ArrayLike | None = None) -> Embeddi
         ``.txt``, ``.w2v``, ``.vec``, ``.emb``  word2vec text: the sizes, then an id and a vector per line
         ``.tsv``                                TensorBoard's projector, with ids in ``NAME.metadata.tsv``
         ``.duckdb``                             a database with a table ``vectors``
+        none                                    a folder that graphprox has written, of Parquet files
         ======================================  ===========================================================
     ids : array-like of shape (num_nodes,), default=None
         Node ids of a file that contains none; its row numbers if None. A table has no ids if its first column
@@ -60,7 +62,8 @@ def read_embedding(path: str | Path, *, ids: ArrayLike | None = None) -> Embeddi
     Embedding
         Ids are int64 if all of them are integers. Vectors read from text are float32 if no digit is lost, and float64
         otherwise. An ``.npy`` file is memory-mapped: it may be replaced while the embedding is in use, but must not
-        be overwritten in place.
+        be overwritten in place. Vectors of a folder that memory does not hold are in a temporary file, which is
+        memory-mapped.
 
     Raises
     ------
@@ -78,10 +81,7 @@ def read_embedding(path: str | Path, *, ids: ArrayLike | None = None) -> Embeddi
     (Embedding(2 nodes, 3 components), ['ann', 'bob'])
     """
     path = Path(path)
-    read = _READERS.get(ending(path))
-    if read is None:
-        raise ReadError(f"the ending of an embedding file must be one of {', '.join(_READERS)}; got {path.name!r}")
-    vectors, own = read(check_readable(path))
+    vectors, own = _read_folder(path) if path.is_dir() else _read_file(path)
     if own is None and ids is not None and vectors.ndim == 2 and len(vectors) != np.size(ids):
         raise ReadError(
             f"{path} contains no ids, so it must have a row for each of the {np.size(ids)} given ids; "
@@ -92,6 +92,21 @@ def read_embedding(path: str | Path, *, ids: ArrayLike | None = None) -> Embeddi
         return Embedding(vectors, ids if own is None else own)
     except ParameterError as error:
         raise ReadError(f"{path} must contain an embedding: {error}") from None
+
+
+def _read_folder(path: Path) -> Read:
+    vectors, ids = read_embedding_folder(path)
+    return vectors, _node_ids(ids)
+
+
+def _read_file(path: Path) -> Read:
+    read = _READERS.get(ending(path))
+    if read is None:
+        raise ReadError(
+            f"the ending of an embedding file must be one of {', '.join(_READERS)}, unless it is a folder; got "
+            f"{path.name!r}"
+        )
+    return read(check_readable(path))
 
 
 # -- tables ---------------------------------------------------------------------------------------------------------

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -19,16 +20,15 @@ from graphprox._utils.arrays import NodeIds
 from graphprox._utils.mapped import release_pages
 from graphprox.embedding import Embedding, check_vectors
 from graphprox.errors import ParameterError, WriteError
-from graphprox.io.embedding_parts import check_folder_of_parts, is_folder_of_parts, part_files, write_parts
+from graphprox.io.embedding_folder.embedding_claims import check_replaceable, is_embedding_folder
+from graphprox.io.embedding_folder.folder_writer import write_embedding_folder
+from graphprox.io.embedding_folder.part_tables import ID, Layout, component_columns, id_column, write_row_groups
 from graphprox.io.sql.sql_writer import DATABASE_ENDINGS, DEFAULT_TABLE, check_table, is_database, write_table
-from graphprox.io.storage.files import atomic_write, make_writable_folder, reason
-from graphprox.io.tables.list_columns import VECTOR, list_array
+from graphprox.io.storage.files import atomic_write, make_writable_folder
 
-_ROWS_PER_GROUP = 1 << 17  # are encoded at a time
+_ROWS_PER_GROUP = 1 << 17  # are copied at a time
 _ROWS_PER_BLOCK = 10_000  # text needs ten times the memory of numbers
 
-
-Layout = Literal["list", "wide"]
 Writer = Callable[[Path, NDArray[Any], NodeIds], list[Path]]
 
 
@@ -58,18 +58,19 @@ def write_embedding(
         ``.txt``, ``.w2v``   word2vec text: the sizes in the first line, then an id and a vector per line
         ``.tsv``             TensorBoard's projector: the vectors, and the ids in ``NAME.metadata.tsv``
         ``.duckdb``          a table of a DuckDB database, with the columns ``id`` and ``vector``
-        none                 a folder of such Parquet files, one for each process
+        none                 a folder of such Parquet files, of up to 1,048,576 rows each, and a description of
+                             them, ``_embedding.json``; each of several processes writes the rows of its own nodes
         ===================  ==========================================================================
     embedding : Embedding or array-like of shape (num_nodes, n_components)
         The vectors.
     ids : array-like of shape (num_nodes,), default=None
         Node ids. If None, those of the `Embedding`, or the row numbers of an array.
     layout : {"list", "wide"}, default=None
-        Columns of a Parquet file: ``vector`` of lists, or one per component, as in CSV. "list" if None.
+        Columns of Parquet files: ``vector`` of lists, or one per component, as in CSV. "list" if None.
     table : str, default=None
         Name of the table in a DuckDB database; "vectors" if None. Other tables are not touched.
     overwrite : bool, default=False
-        Whether an older table of that name is replaced. Files are always replaced.
+        Whether an older table of that name, or an older embedding in a folder, is replaced. Files are always replaced.
 
     Returns
     -------
@@ -79,7 +80,8 @@ def write_embedding(
     Raises
     ------
     WriteError
-        If the ending is unknown, an id cannot be stored in the format, the file cannot be written, or the table exists.
+        If the ending is unknown, an id cannot be stored in the format, the file cannot be written, the table exists, or
+        the folder has an embedding or files of other programs.
     ParameterError
         If the vectors or ids are invalid, or a layout or table is given for another format.
 
@@ -94,7 +96,7 @@ def write_embedding(
     ann 1 2
     bob 3 4.5
     """
-    path = Path(path)
+    path = to_output_path(path)
     write = _get_writer(path, layout, table, overwrite=overwrite)
     vectors = check_vectors(embedding)
     if ids is None:
@@ -115,31 +117,61 @@ def check_writable(path: Path, layout: str | None = None, table: str | None = No
     path : Path
         The file.
     layout : {"list", "wide"}, default=None
-        Columns of a Parquet file.
+        Columns of Parquet files.
     table : str, default=None
         Name of the table in a DuckDB database.
     overwrite : bool, default=False
-        Whether an older table is replaced.
+        Whether an older table, or an embedding in a folder, is replaced.
 
     Raises
     ------
     WriteError
-        If the ending is unknown, the folder cannot be written to, or the table exists.
+        If the ending is unknown, the folder cannot be written to, or the table or embedding exists.
     ParameterError
         If the layout is unknown, or the file is in another format.
     """
     _get_writer(path, layout, table, overwrite=overwrite)
     make_writable_folder(path.parent)
-    if is_folder_of_parts(path):
-        check_folder_of_parts(path)
+    if is_embedding_folder(path):
+        check_replaceable(path, overwrite=overwrite)
     elif path.is_dir():
         raise WriteError(f"{path} must be a file; it is a directory: name a file inside it")
     if is_database(path):
         check_table(path, table or DEFAULT_TABLE, overwrite=overwrite)
 
 
-def embedding_files(path: Path) -> list[Path]:
-    """Return the files that `write_embedding` writes.
+def to_output_path(path: str | Path) -> Path:
+    """Return the path of an output; a name that ends with a slash must be that of a folder.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ParameterError
+        If such a name has an ending, which selects a file.
+
+    Examples
+    --------
+    >>> to_output_path("vectors/").name
+    'vectors'
+    """
+    text, found = str(path), Path(path)
+    if text.endswith(("/", os.sep)) and found.suffix:
+        raise ParameterError(
+            f"the folder of an embedding must have a name without an ending; got {text!r}: leave out {found.suffix!r}, "
+            "or the slash to write a file"
+        )
+    return found
+
+
+def embedding_outputs(path: Path) -> list[Path]:
+    """Return the files or the folder that `write_embedding` writes.
 
     Parameters
     ----------
@@ -148,13 +180,11 @@ def embedding_files(path: Path) -> list[Path]:
     Returns
     -------
     list of Path
-        The file, and that of the ids if it is for TensorBoard's projector. None for a database: the vectors may be
-        added to the one that is read, and DuckDB has locks of its own.
+        The file, and that of the ids if it is for TensorBoard's projector; or the folder. None for a database: the
+        vectors may be added to the one that is read, and DuckDB has locks of its own.
     """
     if is_database(path):
         return []
-    if is_folder_of_parts(path):
-        return part_files(path)
     return [path, path.with_name(f"{path.stem}.metadata.tsv")] if path.suffix.lower() == ".tsv" else [path]
 
 
@@ -163,59 +193,41 @@ def _get_writer(path: Path, layout: str | None, table: str | None, *, overwrite:
         raise ParameterError(f"table must be left out, except for a .duckdb file; got {path.name!r}")
     if layout is not None and layout not in get_args(Layout):
         raise ParameterError(f"layout must be one of {', '.join(get_args(Layout))}; got {layout!r}")
-    if layout is not None and path.suffix.lower() != ".parquet":
-        raise ParameterError(f"layout must be left out, except for a .parquet file; got {path.name!r}")
+    if layout is not None and path.suffix.lower() not in (".parquet", ""):
+        raise ParameterError(f"layout must be left out, except for a .parquet file or a folder; got {path.name!r}")
     if is_database(path):
         return partial(_write_table, table=table or DEFAULT_TABLE, overwrite=overwrite)
+    if is_embedding_folder(path):
+        return partial(write_embedding_folder, layout=_to_layout(layout), overwrite=overwrite)
     write = _WRITERS.get(path.suffix.lower())
-    if write is None or (path.suffix == "" and not is_folder_of_parts(path)):
-        known = ", ".join(filter(None, (*_WRITERS, *DATABASE_ENDINGS)))
+    if write is None:
+        known = ", ".join((*_WRITERS, *DATABASE_ENDINGS))
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise WriteError(f"the output must be a regular file with one of the endings {known}; got {str(path)!r}")
-        raise WriteError(f"the ending of an embedding file must be one of {known}; got {path.name!r}")
-    return _write_wide if layout == "wide" else write
+        raise WriteError(
+            f"the ending of an embedding file must be one of {known}, and that of a folder none; got {path.name!r}"
+        )
+    return partial(write, layout=_to_layout(layout)) if write is _write_parquet else write
 
 
-def _id_column(ids: NodeIds) -> pa.Array:
-    try:
-        return pa.array(ids if ids.dtype.kind in "iu" else [str(each) for each in ids.tolist()])
-    except UnicodeError as error:
-        raise ParameterError(f"ids must be valid UTF-8: {reason(error)}") from None
+def _to_layout(layout: str | None) -> Layout:
+    return "wide" if layout == "wide" else "list"
 
 
 def _table(vectors: NDArray[Any], ids: NodeIds | None) -> pa.Table:
-    columns = {str(i): pa.array(np.ascontiguousarray(vectors[:, i])) for i in range(vectors.shape[1])}
-    return pa.table(columns if ids is None else {"id": _id_column(ids), **columns})
+    columns = component_columns(vectors)
+    return pa.table(columns if ids is None else {ID: id_column(ids), **columns})
 
 
-def make_table(vectors: NDArray[Any], ids: NodeIds) -> pa.Table:
-    """Return ids and vectors as the columns of a Parquet file."""
-    return pa.table({"id": _id_column(ids), VECTOR: list_array(vectors)})
-
-
-def _write_parquet(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
-    schema = make_table(vectors[:1], ids[:1]).schema
-    with (
-        atomic_write(path) as (staged,),
-        staged.open("wb") as file,  # Arrow opens no names that are not valid UTF-8
-        # Components hardly repeat: a dictionary of them only takes time.
-        pa.parquet.ParquetWriter(file, schema, use_dictionary=False) as writer,
-    ):
-        for start in range(0, len(vectors), _ROWS_PER_GROUP):
-            rows = slice(start, start + _ROWS_PER_GROUP)
-            writer.write_table(make_table(vectors[rows], ids[rows]))
-            release_pages(vectors)
+def _write_parquet(path: Path, vectors: NDArray[Any], ids: NodeIds, *, layout: Layout) -> list[Path]:
+    # Arrow opens no names that are not valid UTF-8.
+    with atomic_write(path) as (staged,), staged.open("wb") as file:
+        write_row_groups(file, vectors, ids, layout)
     return [path]
 
 
 def _write_table(path: Path, vectors: NDArray[Any], ids: NodeIds, *, table: str, overwrite: bool) -> list[Path]:
-    return write_table(path, vectors, _id_column(ids), table=table, overwrite=overwrite)
-
-
-def _write_wide(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
-    with atomic_write(path) as (staged,), staged.open("wb") as file:
-        pa.parquet.write_table(_table(vectors, ids), file)
-    return [path]
+    return write_table(path, vectors, id_column(ids), table=table, overwrite=overwrite)
 
 
 def _write_csv(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
@@ -236,7 +248,7 @@ def _write_npy(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:  
 
 
 def _write_npz(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
-    names = ids if ids.dtype.kind in "iu" else np.array(_id_column(ids).to_pylist(), dtype=np.str_)
+    names = ids if ids.dtype.kind in "iu" else np.array(id_column(ids).to_pylist(), dtype=np.str_)
     if names.dtype.kind == "U" and any(str(name).endswith("\0") for name in ids.tolist()):
         raise WriteError("ids in an npz file must not end in a NUL character; write .parquet instead")
     with atomic_write(path) as (staged,), staged.open("wb") as file:
@@ -257,7 +269,7 @@ def _write_word2vec(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Pat
 
 def _write_projector(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
     names = _encode_ids(ids, "a TSV file", r"[\t\r\n]|^$")
-    _, metadata = embedding_files(path)
+    _, metadata = embedding_outputs(path)
     with atomic_write(path, metadata) as (staged, staged_metadata):
         with staged.open("wb") as file:
             for start in range(0, len(vectors), _ROWS_PER_BLOCK):
@@ -276,7 +288,7 @@ def _format_numbers(vectors: NDArray[Any], *, delimiter: str) -> bytes:
 
 def _encode_ids(ids: NodeIds, what: str, invalid: str) -> list[bytes]:
     """Encode ids for text without quoting, in which whitespace ends a cell."""
-    names = _id_column(ids).cast(pa.string())
+    names = id_column(ids).cast(pa.string())
     at = pc.index(pc.match_substring_regex(names, invalid), True).as_py()
     if at >= 0:
         raise WriteError(
@@ -286,7 +298,7 @@ def _encode_ids(ids: NodeIds, what: str, invalid: str) -> list[bytes]:
     return [name.encode() for name in names.to_pylist()]
 
 
-_WRITERS: dict[str, Writer] = {
+_WRITERS: dict[str, Callable[..., list[Path]]] = {
     ".parquet": _write_parquet,
     ".npz": _write_npz,
     ".npy": _write_npy,
@@ -294,5 +306,4 @@ _WRITERS: dict[str, Writer] = {
     ".txt": _write_word2vec,
     ".w2v": _write_word2vec,
     ".tsv": _write_projector,
-    "": write_parts,
 }

@@ -84,7 +84,7 @@ def test_failed_report_leaves_all_text_as_it_was(folders, monkeypatch, fast_figu
     report_all(experiments, records, docs)
     before = {name: text for name, text in contents(docs).items() if not name.startswith("figures/")}
     (records / "table.jsonl").unlink()
-    flush, flushed = files._flush_to_disk, []
+    flush, flushed = files.flush_file, []
 
     def full(path):
         flushed.append(path)
@@ -92,7 +92,7 @@ def test_failed_report_leaves_all_text_as_it_was(folders, monkeypatch, fast_figu
             raise OSError(28, "No space left on device")
         flush(path)
 
-    monkeypatch.setattr(files, "_flush_to_disk", full)
+    monkeypatch.setattr(files, "flush_file", full)
     with pytest.raises(WriteError, match="cannot be written"):
         report_all(experiments, records, docs)
     after = {name: text for name, text in contents(docs).items() if not name.startswith("figures/")}

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from graphprox.errors import ReadError
 from graphprox.io.storage.files import reason
-from graphprox.io.storage.verified import dump_with_checksum, library_versions, read_with_checksum
+from graphprox.io.storage.verified import Record, dump_record, read_record
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 FORMAT = 1
@@ -26,11 +25,7 @@ Ids: TypeAlias = Literal["rows", "integers", "strings"]
 _SAMPLES, _SAMPLE_BYTES = 64, 4096
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class FileRecord(_Record):
+class FileRecord(Record):
     """A file of a part.
 
     Parameters
@@ -48,7 +43,7 @@ class FileRecord(_Record):
     sample: Digest
 
 
-class PartRecord(_Record):
+class PartRecord(Record):
     """A part: consecutive rows of the graph.
 
     Parameters
@@ -72,7 +67,7 @@ class PartRecord(_Record):
     files: dict[str, FileRecord]
 
 
-class FeatureRecord(_Record):
+class FeatureRecord(Record):
     """Features of the nodes.
 
     Parameters
@@ -90,7 +85,7 @@ class FeatureRecord(_Record):
     encoder: TableEncoder | None = None
 
 
-class Description(_Record):
+class Description(Record):
     """What is in a graph folder.
 
     Parameters
@@ -149,8 +144,7 @@ def dump_description(found: Description) -> str:
     -------
     str
     """
-    about = {"format": FORMAT, **found.model_dump(mode="json"), "versions": library_versions("numpy", "pyarrow")}
-    return dump_with_checksum(about)
+    return dump_record(found, FORMAT, "numpy", "pyarrow")
 
 
 def read_description(folder: Path) -> Description:
@@ -169,16 +163,7 @@ def read_description(folder: Path) -> Description:
     ReadError
         If it is damaged or of another format.
     """
-    path = folder / GRAPH
-    about: dict[str, Any] = read_with_checksum(path, FORMAT)
-    del about["format"]
-    about.pop("versions", None)
-    try:
-        return Description.model_validate_json(json.dumps(about))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ReadError(f"{path} must describe a graph; it does not: {where}: {first['msg']}") from None
+    return read_record(folder / GRAPH, FORMAT, Description, "a graph")
 
 
 def is_graph_folder(path: str | Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import shutil
@@ -171,7 +172,7 @@ def atomic_write(*paths: Path) -> Iterator[tuple[Path, ...]]:
             staged = tuple(_create_temporary(target, cleanup) for target in targets)
             yield staged
             for temporary in staged:
-                _flush_to_disk(temporary)
+                flush_file(temporary)
             _replace_all(staged, targets, cleanup)
             sweep(*targets)  # not before: backups of a killed process may be all that is left of an older file
         except OSError as error:
@@ -236,6 +237,17 @@ def flush_folder(path: Path) -> None:
         os.close(descriptor)
 
 
+def flush_file(path: Path) -> None:
+    """Flush the content of a file to disk.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    with path.open("rb+") as file:  # Windows does not flush a file that is open for reading only
+        os.fsync(file.fileno())
+
+
 def is_of_file_manager(name: str) -> bool:
     """Return whether a file is one that file managers and git leave in any folder.
 
@@ -249,6 +261,24 @@ def is_of_file_manager(name: str) -> bool:
     bool
     """
     return name in _OF_FILE_MANAGERS
+
+
+def hidden_path(path: Path, ending: str) -> Path:
+    """Return the path of a hidden file or folder beside another one, that has a name of its own.
+
+    Parameters
+    ----------
+    path : Path
+    ending : str
+        What it ends with, such as ``".lock"``.
+
+    Returns
+    -------
+    Path
+    """
+    # File names have a maximal length, so the name is shortened, and a digest tells shortened names apart.
+    digest = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:8]
+    return path.with_name(f".{path.name[:32]}.{digest}{ending}")
 
 
 def make_writable_folder(path: Path) -> Path:
@@ -321,11 +351,6 @@ def _mode(target: Path) -> int:
     return 0o666 & ~umask
 
 
-def _flush_to_disk(path: Path) -> None:
-    with path.open("rb+") as file:  # Windows does not flush a file that is open for reading only
-        os.fsync(file.fileno())
-
-
 def _replace_all(staged: Sequence[Path], targets: Sequence[Path], cleanup: ExitStack) -> None:
     """Move all temporary files to their targets; on failure, restore those already replaced."""
     with ExitStack() as undo:
@@ -349,7 +374,7 @@ def _back_up(target: Path, cleanup: ExitStack) -> Path | None:
         return None
     backup = _create_temporary(target, cleanup)
     shutil.copy2(target, backup)
-    _flush_to_disk(backup)
+    flush_file(backup)
     return backup
 
 

@@ -1,14 +1,13 @@
 """Locks on outputs: of two processes that write the same file or folder, one works and the other stops at once.
 
-The lock is a hidden file beside an output file, or in an output folder, and not in a folder of the user: it is then the
-same one for all users and machines that share the output. The operating system releases it when the process ends,
-however it ends. Its holder removes the file before it releases the lock; a file that a killed process has left is taken
-over by the next one. Where a file system has no locks, a warning is given instead.
+The lock is a hidden file beside an output file, or a folder that is replaced, or in another output folder, and not in a
+folder of the user: it is then the same one for all users and machines that share the output. The operating system
+releases it when the process ends, however it ends. Its holder removes the file before it releases the lock; a file that
+a killed process has left is taken over by the next one. Where a file system has no locks, a warning is given instead.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import sys
@@ -21,7 +20,7 @@ from pathlib import Path
 from graphprox._utils.flock import try_flock
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox.errors import GraphproxWarning, WriteError
-from graphprox.io.storage.files import reason
+from graphprox.io.storage.files import hidden_path, reason
 
 LOCK = ".graphprox.lock"  # in a folder
 
@@ -30,13 +29,15 @@ _held: dict[Path, int] = {}  # thread that holds each lock of this process
 _guard = threading.Lock()
 
 
-def lock_path(path: Path) -> Path:
+def lock_path(path: Path, *, beside: bool = False) -> Path:
     """Return the lock file of an output.
 
     Parameters
     ----------
     path : Path
         An existing folder, or a file that need not exist.
+    beside : bool, default=False
+        Whether that of a folder is beside it, too, as the folder itself is replaced.
 
     Returns
     -------
@@ -44,21 +45,19 @@ def lock_path(path: Path) -> Path:
         ``.graphprox.lock`` in a folder, a hidden file beside a file.
     """
     path = Path(os.path.realpath(path))
-    if path.is_dir():
-        return path / LOCK
-    # File names have a maximal length, so the name is shortened, and a digest tells shortened names apart.
-    digest = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:8]
-    return path.with_name(f".{path.name[:32]}.{digest}.lock")
+    return path / LOCK if path.is_dir() and not beside else hidden_path(path, ".lock")
 
 
 @contextmanager
-def hold_lock(path: Path) -> Iterator[None]:
+def hold_lock(path: Path, *, beside: bool = False) -> Iterator[None]:
     """Hold the lock of an output in the ``with`` block; a thread can hold it several times.
 
     Parameters
     ----------
     path : Path
         An existing folder, or a file in an existing folder.
+    beside : bool, default=False
+        As in `lock_path`.
 
     Yields
     ------
@@ -84,7 +83,7 @@ def hold_lock(path: Path) -> Iterator[None]:
     1
     0
     """
-    lock, thread = lock_path(path), threading.get_ident()
+    lock, thread = lock_path(path, beside=beside), threading.get_ident()
     with _guard:
         is_held = lock in _held
         if is_held and _held[lock] != thread:

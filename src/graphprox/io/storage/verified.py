@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version as package_version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 import graphprox
 from graphprox.errors import ReadError
@@ -17,6 +19,15 @@ from graphprox.io.storage.files import find_temporaries, reason
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+class Record(BaseModel):
+    """A part of a description, of fields that are validated."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+R = TypeVar("R", bound=Record)
 
 # -- descriptions ---------------------------------------------------------------------------------------------------
 
@@ -74,6 +85,58 @@ def read_with_checksum(path: Path, version: int) -> dict[str, Any]:
     if found != version:
         raise ReadError(f"{path} must have format {version}; it has {found}, of another version of graphprox")
     return about
+
+
+def dump_record(found: Record, version: int, *packages: str) -> str:
+    """Return a description as JSON, with its format, the versions of packages and a checksum of itself.
+
+    Parameters
+    ----------
+    found : Record
+    version : int
+        Version of its format.
+    *packages : str
+        Names of installed packages, besides graphprox.
+
+    Returns
+    -------
+    str
+    """
+    about = {"format": version, **found.model_dump(mode="json"), "versions": library_versions(*packages)}
+    return dump_with_checksum(about)
+
+
+def read_record(path: Path, version: int, kind: type[R], what: str) -> R:
+    """Read a description that `dump_record` has written.
+
+    Parameters
+    ----------
+    path : Path
+    version : int
+        The format that the description must have.
+    kind : type
+    what : str
+        What it describes, for messages.
+
+    Returns
+    -------
+    Record
+        Of that kind.
+
+    Raises
+    ------
+    ReadError
+        If the file is missing, damaged or of another format.
+    """
+    about = read_with_checksum(path, version)
+    del about["format"]
+    about.pop("versions", None)
+    try:
+        return kind.model_validate_json(json.dumps(about))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ReadError(f"{path} must describe {what}; it does not: {where}: {first['msg']}") from None
 
 
 def library_versions(*names: str) -> dict[str, str]:
