@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +44,14 @@ _DEFINITIONS = """
     UNION ALL
     SELECT function_name, macro_definition FROM system.main.duckdb_functions() WHERE NOT internal
 """
+# What to do about errors of DuckDB for which it proposes nothing itself.
+_REMEDIES = (
+    (r"Catalog Error: Table", "name a table of the database, or a file in quotes, as in FROM 'edges.csv'"),
+    (r"IO Error: No files found", "check the path"),
+    (r".*requires the extension httpfs", "download the file, and name the copy"),
+)
+_CORRECT_QUERY = "correct the query"
+_CHECK_DATABASE = "check that it is intact, and that no other program has it open"
 _RUNNING = re.compile(rf"\b({'|'.join(RUNNING_FUNCTIONS)})\"?\s*\(", re.IGNORECASE)
 
 
@@ -88,11 +96,12 @@ def check_not_sql(text: str | Path) -> None:
         )
 
 
-def _rule(query: str) -> str:
-    """Return the rule that an invalid query breaks, for a text that may be the name of a missing file."""
+def _wrap_query_errors(query: str) -> AbstractContextManager[None]:
+    """Convert errors of a query, whose text may be the name of a missing file."""
     if not _LIKE_A_FILE.fullmatch(query):
-        return "the query must be valid SQL"
-    return f"{query!r} is no existing file, and is taken for a query, as it begins with SELECT, WITH or FROM"
+        return wrap_sql_errors("the query must be valid SQL")
+    rule = f"{query!r} is no existing file, and is taken for a query, as it begins with SELECT, WITH or FROM"
+    return wrap_sql_errors(rule, remedy="check the name of the file, or correct the query")
 
 
 def run_query(query: str, database: str | Path | None = None) -> pa.Table:
@@ -128,7 +137,7 @@ def run_query(query: str, database: str | Path | None = None) -> pa.Table:
         if connection is None:
             assert path is not None  # noqa: S101 - an SQLite file
             return query_sqlite(query, path)
-        with wrap_sql_errors(_rule(query)):
+        with _wrap_query_errors(query):
             check_query(query)
             _check_definitions(connection)
             return _normalize(connection.sql(query).to_arrow_table())
@@ -154,7 +163,7 @@ def open_database(path: Path | None, *, read_only: bool = True) -> Iterator[Duck
     sqlite = path is not None and path.exists() and is_sqlite(path)
     if path is not None and read_only and not sqlite:
         _check_is_duckdb(path)
-    with wrap_sql_errors(f"{path} must be a database that can be opened"):
+    with wrap_sql_errors(f"{path} must be a database that can be opened", remedy=_CHECK_DATABASE):
         if path is None or sqlite:
             connection = duckdb.connect(config=_SETTINGS)
         else:
@@ -204,7 +213,7 @@ _OWN_TABLE = re.compile(r'"(\w+\.)?(pg_|duckdb_|sqlite_|information_schema)')
 
 
 @contextmanager
-def wrap_sql_errors(rule: str, error_type: type[Exception] = ReadError) -> Iterator[None]:
+def wrap_sql_errors(rule: str, error_type: type[Exception] = ReadError, *, remedy: str | None = None) -> Iterator[None]:
     """Convert an error of DuckDB to an error of one sentence.
 
     Parameters
@@ -212,13 +221,16 @@ def wrap_sql_errors(rule: str, error_type: type[Exception] = ReadError) -> Itera
     rule : str
         Beginning of the sentence.
     error_type : type, default=ReadError
+    remedy : str, default=None
+        End of the sentence: what to do. By default what DuckDB proposes, or else what corrects a query.
     """
     import duckdb
 
     try:
         yield
     except duckdb.Error as error:
-        raise error_type(f"{rule}: {describe_sql_error(error)}") from None
+        end = _find_remedy(error) if remedy is None else remedy
+        raise error_type(": ".join([rule, describe_sql_error(error), *([end] if end else [])])) from None
 
 
 def describe_sql_error(error: Exception) -> str:
@@ -237,11 +249,24 @@ def describe_sql_error(error: Exception) -> str:
     >>> describe_sql_error(ValueError('Binder Error: no column "x"!\nDid you mean "y"?\n\nLINE 1: ...'))
     'no column "x"; did you mean "y"?'
     """
-    lines = str(error).partition("\n\n")[0].splitlines() or [type(error).__name__]
+    lines = _split_error(error)
     first = re.sub(r"^[A-Z][\w ]* Error: ", "", lines[0]).rstrip("!.")
+    return "; ".join([first, *(line[:1].lower() + line[1:] for line in lines[1:])])[:400]
+
+
+def _split_error(error: Exception) -> list[str]:
+    """Return what an error of DuckDB states, and what it proposes, if anything."""
+    lines = str(error).partition("\n\n")[0].splitlines() or [type(error).__name__]
     # DuckDB also proposes tables of its own, which are not the user's.
-    rest = [line[:1].lower() + line[1:] for line in lines[1:2] if not _OWN_TABLE.search(line)]
-    return "; ".join([first, *rest])[:400]
+    return [lines[0], *(line for line in lines[1:2] if not _OWN_TABLE.search(line))]
+
+
+def _find_remedy(error: Exception) -> str:
+    """Return what to do about an error of DuckDB; empty if it proposes that itself."""
+    stated, *proposed = _split_error(error)
+    if proposed:
+        return ""
+    return next((remedy for pattern, remedy in _REMEDIES if re.match(pattern, stated)), _CORRECT_QUERY)
 
 
 def check_query(query: str) -> QueryTree:
@@ -268,7 +293,7 @@ def check_query(query: str) -> QueryTree:
     """
     _check_text(query)
     # A database of its own: that of a user could have a macro in place of the function that parses.
-    with open_database(None) as connection, wrap_sql_errors(_rule(query)):
+    with open_database(None) as connection, _wrap_query_errors(query):
         assert connection is not None  # noqa: S101 - not of SQLite
         return parse_query(connection, query)
 

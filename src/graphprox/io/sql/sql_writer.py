@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DATABASE_ENDINGS = (".duckdb",)
 DEFAULT_TABLE = "vectors"
+_CHECK_ACCESS = "check that there is space on the disk, and that no other program has the file open"
 _STAGED = "graphprox_staged_vectors"
 _COLUMNS = """
     SELECT lower(column_name) FROM information_schema.columns
@@ -104,7 +105,7 @@ def write_table(path: Path, vectors: NDArray[Any], ids: pa.Array, *, table: str,
     try:
         with open_database(path, read_only=False) as connection:
             assert connection is not None  # noqa: S101 - checked above
-            with wrap_sql_errors(f"{path} cannot be written", WriteError):
+            with wrap_sql_errors(f"{path} cannot be written", WriteError, remedy=_CHECK_ACCESS):
                 connection.register(_STAGED, pa.table({"id": ids, VECTOR: list_array(vectors)}))
                 connection.execute("BEGIN")
                 _check_absent(connection, path, table, overwrite=overwrite)

@@ -14,6 +14,7 @@ from graphprox.errors import ReadError
 from graphprox.io.storage.files import reason
 
 _MAGIC = b"SQLite format 3\0"
+_CORRECT = "check the names of its tables and columns, or correct the query"
 _ROWS_PER_BLOCK = 100_000
 
 
@@ -64,7 +65,7 @@ def query_sqlite(query: str, path: Path) -> pa.Table:
                 for block, column in zip(blocks, zip(*rows, strict=True), strict=True):
                     block.extend(column)
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise ReadError(f"the query must be valid SQL of SQLite: {reason(error)}") from None
+        raise ReadError(f"the query must be valid SQL of SQLite: {reason(error)}: {_CORRECT}") from None
     except UnicodeError as error:  # of names in a damaged file
         raise ReadError(f"{path} must be an intact SQLite database: {reason(error)}") from None
     return pa.table([_to_column(name, block, path) for name, block in zip(names, blocks, strict=True)], names=names)
