@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import pairwise
 
 import duckdb
 import numpy as np
@@ -27,12 +28,14 @@ def folder(tmp_path, monkeypatch):
     table.to_csv("people.csv", index=False)
     table[["id", "town"]][:30].to_parquet("towns.parquet", index=False)
     table[["age", "id"]].rename(columns={"id": "node"}).to_csv("aged.csv", index=False)
+    (tmp_path / "bare.csv").write_text("".join(map("{},{},x\n".format, NAMES, GERMAN)), encoding="cp1252")
     with duckdb.connect("people.duckdb") as database:
         database.execute("CREATE TABLE people AS FROM 'people.csv'")
     return tmp_path
 
 
 AGES, TOWNS = np.linspace(20, 60, 40).tolist(), ["Ulm", "Bonn"] * 20
+GERMAN = ["Köln", "Bonn"] * 20
 DECADES = [round(age) // 10 for age in AGES]
 
 
@@ -45,6 +48,9 @@ DECADES = [round(age) // 10 for age in AGES]
         (["--labels", "people.csv", "--color", "town", "--out", "map.svg"], "town", TOWNS),
         (["--out", "map.pdf"], "", None),
         (["--labels", "aged.csv", "--color", "age", "--id", "node"], "age", AGES),
+        (["--labels", "people.csv", "--color", "Age"], "age", AGES),
+        (["--labels", "people.csv", "--color", "3"], "town", TOWNS),
+        (["--labels", "bare.csv", "--color", "2", "--no-header", "--encoding", "cp1252"], "column 2", GERMAN),
         (["--labels", "SELECT id, age::INT // 10 AS decade FROM 'people.csv'"], "decade", DECADES),
         (
             ["--labels", "FROM people", "--database", "people.duckdb", "--color", "town", "--out", "map.svg"],
@@ -87,6 +93,14 @@ def test_ids_of_a_graph_that_is_a_query_are_those_of_the_database(run, folder):
     assert set(pd.read_csv(folder / "points.csv")["id"]) == set(NAMES)
 
 
+def test_a_graph_in_a_text_file_is_read_with_the_options_of_text(run, folder):
+    write_embedding("v.npy", np.random.default_rng(0).normal(size=(42, 4)))
+    (folder / "edges.csv").write_text("who,whom\n" + "".join(f"{a},{b}\n" for a, b in pairwise(NAMES)))
+    code, _, err = run("plot", "v.npy", "--graph", "edges.csv", "--no-header", "--points", "points.csv")
+    assert (code, err) == (0, "")
+    assert set(pd.read_csv(folder / "points.csv")["id"]) == {*NAMES, "who", "whom"}
+
+
 @pytest.mark.parametrize("command", ["plot", "evaluate", "neighbors"])
 def test_help_names_every_file_that_is_read(run, command):
     assert ".duckdb" in run(command, "--help")[1]
@@ -121,8 +135,26 @@ def test_classes_and_ids_are_those_of_the_graph(run, folder, no_data):
         (["--out", "map.doc"], "the ending of a figure must be one of .png, .svg, .pdf; got 'map.doc'"),
         (["--points", "map.txt"], "the ending of a file of coordinates must be one of .csv, .parquet"),
         (["--color", "age"], "--color needs a table that has the column; got none: give --labels FILE"),
-        (["--labels", "people.csv"], "people.csv has several columns, age, town: select one with --color"),
-        (["--labels", "people.csv", "--color", "agee"], "people.csv has no column 'agee'; did you mean 'age'?"),
+        (["--labels", "people.csv"], "people.csv has several columns, 'age', 'town': select one with --color"),
+        (
+            ["--labels", "people.csv", "--color", "agee"],
+            "a column of people.csv; got 'agee': did you mean 'age'?",
+        ),
+        (
+            ["--labels", "people.csv", "--color", "4"],
+            "--color must be a column of people.csv, by name or by number",
+        ),
+        (["--labels", "people.csv", "--color", "id"], "--color must be another column of people.csv than the ids; got"),
+        (
+            ["--labels", "people.csv", "--color", "town", "--no-header"],
+            "--color must be a number from 1 to 3, as p",
+        ),
+        (["--no-header"], "--no-header needs --labels or --graph to be a text file; got none: leave it out"),
+        (
+            ["--labels", "towns.parquet", "--encoding", "cp1252"],
+            "--encoding needs --labels or --graph to be a text",
+        ),
+        (["--labels", "bare.csv", "--color", "2", "--encoding", "nope"], "--encoding must be one of text that"),
         (["--labels", "others.csv"], "colors must be of nodes of v.parquet, such as 'n0'; got 'x': check the ids"),
         (["--perplexity", "0"], "--perplexity must be a number between 1 and 10000"),
         (

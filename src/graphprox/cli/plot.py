@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -14,11 +15,12 @@ from rich.console import Console
 from graphprox._utils.figures import check_figure, new_figure, write_figure
 from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
-from graphprox._utils.suggestions import did_you_mean
 from graphprox.cli.options import (
     EMBEDDING_FILES,
     DatabaseOption,
     DataOption,
+    EncodingOption,
+    HeaderOption,
     IdOption,
     JsonOption,
     SeedOption,
@@ -35,14 +37,22 @@ from graphprox.graph.graph import UNKNOWN_LABEL, Graph
 from graphprox.io.attributes import check_unique, read_labels
 from graphprox.io.sql.queries import is_query, run_query
 from graphprox.io.storage.files import ending
-from graphprox.io.tables.column_choice import ColumnNames
-from graphprox.io.tables.node_columns import choose_feature_columns
-from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table, table_from_arrow
+from graphprox.io.tables.column_choice import ChosenColumns, ColumnNames, Columns, assign_roles
+from graphprox.io.tables.encodings import check_encoding
+from graphprox.io.tables.node_columns import choose_id_column
+from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS, Choose, Table, read_table, table_from_arrow
 
 if TYPE_CHECKING:
     from graphprox.visualization.embedding_map import EmbeddingMap
 
 Colors = tuple[dict[str, Any] | None, str]  # a value for each id, and what the values are
+
+
+class TextOptions(NamedTuple):
+    """How text files are read."""
+
+    header: bool | None = None
+    encoding: str | None = None
 
 
 @writes({"out": one_file, "points": one_file})
@@ -66,7 +76,12 @@ def plot_embedding(
     ] = None,
     color: Annotated[
         str | None,
-        typer.Option("--color", metavar="COLUMN", help="Column of --labels that gives the colors.", show_default=False),
+        typer.Option(
+            "--color",
+            metavar="COLUMN",
+            help="Column of --labels that gives the colors, by name or number from 1.",
+            show_default=False,
+        ),
     ] = None,
     graph: Annotated[
         str | None,
@@ -79,6 +94,8 @@ def plot_embedding(
         ),
     ] = None,
     id: IdOption = None,  # noqa: A002 - as the column is named
+    header: HeaderOption = None,
+    encoding: EncodingOption = None,
     database: DatabaseOption = None,
     points: Annotated[
         Path | None,
@@ -120,10 +137,11 @@ def plot_embedding(
     check_extra()
     if points is not None:
         check_map_file(points)
-    _check_used(labels, graph, database=database, id=id)
-    loaded = None if graph is None else _load_graph(graph, data, database, trust_pickles=trust_pickles)
+    text = TextOptions(header, check_encoding(encoding))
+    _check_used(labels, graph, text, database=database, id=id)
+    loaded = None if graph is None else _load_graph(graph, data, database, text, trust_pickles=trust_pickles)
     embedding = Embedding.load(path, ids=None if loaded is None else loaded.ids)
-    values, title = _read_colors(labels, color, loaded, database=database, names=ColumnNames(id=id))
+    values, title = _read_colors(labels, color, loaded, text, database=database, id=id)
     with progress_bars(str(path)) as show, report_progress(show):
         found = map_embedding(embedding, perplexity=perplexity, max_nodes=max_nodes, random_state=seed)
     figure = new_figure(*FIGURE_SIZE, layout="constrained")
@@ -151,6 +169,7 @@ def _print_summary(found: EmbeddingMap, written: list[Path], seconds: float, *, 
 def _check_used(
     labels: Path | str | None,
     graph: str | None,
+    text: TextOptions,
     *,
     database: Path | None,
     id: str | None,  # noqa: A002
@@ -158,23 +177,36 @@ def _check_used(
     """Raise an error if an option was given that nothing would use."""
     if database is not None and not isinstance(labels, str) and (graph is None or not is_query(graph)):
         raise ParameterError("--database needs --labels or --graph to be an SQL query; got none: leave it out")
+    given = "none" if labels is None else repr(str(labels))
+    for name, value in text._asdict().items():
+        if value is not None and not _is_text(labels) and not _is_text(graph):
+            option = "--no-header" if value is False else f"--{name}"
+            raise ParameterError(f"{option} needs --labels or --graph to be a text file; got {given}: leave it out")
     if id is not None and (labels is None or not _is_table(labels)):
-        given = "none" if labels is None else repr(str(labels))
         raise ParameterError(f"--id needs --labels to be a table, whose ids it names; got {given}: leave it out")
 
 
-def _load_graph(graph: str, data: Path | None, database: Path | None, *, trust_pickles: bool) -> Graph:
+def _load_graph(
+    graph: str, data: Path | None, database: Path | None, text: TextOptions, *, trust_pickles: bool
+) -> Graph:
     database = database if is_query(graph) else None  # that of --labels
+    text = text if _is_text(graph) else TextOptions()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StructuralFeaturesWarning)  # features are not used
-        return load(graph, data=data, database=database, trust_pickles=trust_pickles).graph
+        return load(graph, data=data, database=database, trust_pickles=trust_pickles, **text._asdict()).graph
 
 
 # -- colors ---------------------------------------------------------------------------------------------------------
 
 
 def _read_colors(
-    labels: Path | str | None, column: str | None, graph: Graph | None, *, database: Path | None, names: ColumnNames
+    labels: Path | str | None,
+    column: str | None,
+    graph: Graph | None,
+    text: TextOptions,
+    *,
+    database: Path | None,
+    id: str | None,  # noqa: A002
 ) -> Colors:
     if labels is None:
         if column is not None:
@@ -182,28 +214,37 @@ def _read_colors(
         if graph is None or graph.y is None:
             return None, ""
         return _name_classes(graph.ids.tolist(), graph.y.tolist(), graph.class_names), "class"
-    table = _read_color_table(labels, database, names)
+    choose = partial(_choose_columns, names=ColumnNames(id=id), color=column)
+    named = [name for name in (id, column) if name is not None and not name.isdecimal()]
+    table = _read_color_table(labels, database, choose, named, text)
     if table is not None:
-        return _select_column(table, column)
+        ids, values = table.columns
+        check_unique(ids, f"a node must have one label; {table.path} has", hint=": keep one row for each id")
+        title = next(each.name for each in table.taken if each.role == "label")
+        return dict(zip(map(str, ids.to_pylist()), values.to_pylist(), strict=True)), title
     if column is not None:
         raise ParameterError(f"--color needs a table, in CSV, TSV or Parquet; got {str(labels)!r}: leave it out")
     read = read_labels(Path(labels))
     return _name_classes(read.ids.to_pylist(), read.y.tolist(), read.names), "class"
 
 
-def _read_color_table(labels: Path | str, database: Path | None, names: ColumnNames) -> Table | None:
+def _read_color_table(
+    labels: Path | str, database: Path | None, choose: Choose, named: Collection[str], text: TextOptions
+) -> Table | None:
     """Read a table or query; return None for a file of arrays."""
-    choose = partial(choose_feature_columns, names=names, classes=True)
     if isinstance(labels, str):
         return table_from_arrow("the query", run_query(labels, database), ids=1, values=None, choose=choose)
     if _is_table(labels):
-        named = [names.id] if isinstance(names.id, str) else []
-        return read_table(labels, ids=1, values=None, choose=choose, named=named)
+        return read_table(labels, ids=1, values=None, choose=choose, named=named, **text._asdict())
     return None
 
 
 def _is_table(labels: Path | str) -> bool:
     return isinstance(labels, str) or ending(labels) in TEXT_ENDINGS + PARQUET_ENDINGS
+
+
+def _is_text(path: Path | str | None) -> bool:
+    return path is not None and not is_query(path) and ending(Path(path)) in TEXT_ENDINGS
 
 
 def _align(values: dict[str, Any], ids: list[Any], path: Path) -> dict[Any, Any]:
@@ -222,20 +263,19 @@ def _name_classes(ids: list[Any], y: list[int], names: tuple[str, ...] | None) -
     }
 
 
-def _select_column(table: Table, column: str | None) -> Colors:
-    path, (ids, *others) = table.path, table.columns
-    names = list(table.names or [])[1:] or [str(i + 1) for i in range(len(others))]
-    if not others:
-        raise ReadError(f"each row of {path} must contain an id and a value; it contains the id alone")
-    if column is None and len(others) > 1:
-        raise ParameterError(f"{path} has several columns, {_list(names)}: select one with --color")
-    if column is not None and column not in names:
-        hint = did_you_mean(column, names, otherwise=f"it has {_list(names)}")
-        raise ParameterError(f"{path} has no column {column!r}; {hint}")
-    check_unique(ids, f"a node must have one label; {path} has", hint=": keep one row for each id")
-    at = 0 if column is None else names.index(column)
-    return dict(zip(map(str, ids.to_pylist()), others[at].to_pylist(), strict=True)), names[at]
-
-
-def _list(names: list[str]) -> str:
-    return ", ".join(names[:5]) + ", …" * (len(names) > 5)
+def _choose_columns(columns: Columns, *, names: ColumnNames, color: str | None) -> ChosenColumns:
+    """Choose the columns of ids and of colors."""
+    ids = choose_id_column(columns, names)
+    if color is not None:
+        found = columns.find("color", color)
+        if found == ids:
+            raise ParameterError(f"color must be another column of {columns.path} than the ids; got {color!r}")
+    else:
+        others = [i for i in range(columns.size) if i != ids and not columns.is_index(i)]
+        if not others:
+            raise ReadError(f"each row of {columns.path} must contain an id and a value; it contains the id alone")
+        if len(others) > 1:
+            listed = ", ".join(columns.describe(i) for i in others[:5]) + ", …" * (len(others) > 5)
+            raise ParameterError(f"{columns.path} has several columns, {listed}: select one with --color")
+        found = others[0]
+    return assign_roles(columns, "labels", [(ids, "id"), (found, "label")])
