@@ -17,6 +17,7 @@ from safetensors.torch import load, save
 
 from auto.topic_graphs import topic_graph
 from graphprox import FTGCL, AutoEmbedder, Graph, GraphproxError, GraphproxWarning, load_embedder, synthetic
+from graphprox.errors import DamagedCheckpointWarning
 from graphprox.io.storage.model_files import ABOUT, ARRAYS, CHECKPOINTS, RECIPE, WEIGHTS
 from graphprox.io.storage.verified import checksum, dump_with_checksum
 
@@ -114,15 +115,18 @@ def use(folder, graph):
             check_sentence(error)
             return None
     assert vectors.ndim == 2
+    assert len(vectors) == graph.num_nodes
     assert np.isfinite(vectors).all()
     return vectors
 
 
 def check_sentence(error):
+    """Check that the command line would print one sentence, and exit with 2 if it is an error."""
     text = str(error)
     assert text
     assert "\n" not in text
     assert len(text) < 600
+    assert getattr(error, "exit_code", 2) == 2
 
 
 @EVERY
@@ -198,17 +202,18 @@ def test_every_tensor_of_a_model_can_be_wrong(saved, tmp_path, every):
 def test_every_line_of_a_recipe_can_be_wrong(tmp_path):
     graph = dense()
     FTGCL(**SMALL).fit(graph).save(tmp_path / "model")
-    lines = (tmp_path / "model" / RECIPE).read_text().splitlines()
+    lines, rejected = (tmp_path / "model" / RECIPE).read_text().splitlines(), 0
     for number, line in enumerate(lines):
         name = line.partition("=")[0]
         for new in ["", f"{name}= -1", f"{name}= 'x'", f"{name}= nan", f"{name}= [[1]]", f"{name}= {10**20}", "["]:
             text = "\n".join([*lines[:number], new, *lines[number + 1 :]]) + "\n"
             seal(tmp_path / "model", RECIPE, text.encode(), "recipe")
             try:
-                use(tmp_path / "model", graph)
+                rejected += use(tmp_path / "model", graph) is None
             except Exception as error:
                 error.add_note(f"{line!r} -> {new!r}")
                 raise
+    assert rejected > 4 * len(lines)
     seal(tmp_path / "model", RECIPE, b"\xff\xfe", "recipe")
     assert use(tmp_path / "model", graph) is None
 
@@ -218,51 +223,86 @@ def test_every_line_of_a_recipe_can_be_wrong(tmp_path):
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
+    """A graph, a folder with a checkpoint after four epochs, and the vectors after five epochs without a break."""
     graph, folder = dense(), tmp_path_factory.mktemp("checkpoints") / "model"
     FTGCL(**SMALL, checkpoint_dir=folder, checkpoint_every=4).fit(graph)
-    return graph, folder
+    return graph, folder, FTGCL(**{**SMALL, "epochs": 5}).fit_transform(graph)
 
 
 def resume(graph, original, place, **files):
-    """Resume from a copy of a folder with another checkpoint."""
+    """Resume from a copy of a folder with another checkpoint.
+
+    Returns the vectors, None after an error that the user can correct, and whether the checkpoint was found damaged.
+    """
     folder = shutil.copytree(original, place)
     for suffix, content in files.items():
         (folder / CHECKPOINTS / f"epoch-00000004.{suffix}").write_bytes(content)
     try:
-        with warnings.catch_warnings(action="ignore", category=GraphproxWarning):
-            FTGCL(**{**SMALL, "epochs": 5}, checkpoint_dir=folder, resume=True).fit(graph)
+        with warnings.catch_warnings(record=True, action="always", category=GraphproxWarning) as caught:
+            vectors = FTGCL(**{**SMALL, "epochs": 5}, checkpoint_dir=folder, resume=True).fit_transform(graph)
     except GraphproxError as error:
         check_sentence(error)
+        return None, False
     finally:
         shutil.rmtree(folder)
+    damages = [each.message for each in caught if issubclass(each.category, DamagedCheckpointWarning)]
+    for message in damages:
+        check_sentence(message)
+    assert np.isfinite(vectors).all()
+    return vectors, bool(damages)
 
 
-def describe(trained):
-    about = json.loads((trained[1] / CHECKPOINTS / "epoch-00000004.json").read_text())
+def describe(folder):
+    about = json.loads((folder / CHECKPOINTS / "epoch-00000004.json").read_text())
     del about["checksum"]
     return about
 
 
-def test_every_field_of_a_checkpoint_can_be_wrong(trained, tmp_path):
-    for what, text in some_mutations(describe(trained), every=5):
-        try:
-            resume(*trained, tmp_path / "copy", json=text.encode())
-        except Exception as error:
-            error.add_note(what)
-            raise
+def is_same_type(mutated, tensors):
+    """Whether tensors differ in numbers alone, which a valid checksum vouches for."""
+    return all(
+        name in mutated and (mutated[name].shape, mutated[name].dtype) == (tensor.shape, tensor.dtype)
+        for name, tensor in tensors.items()
+    )
+
+
+def test_a_resumed_run_gives_the_vectors_of_one_without_a_break(trained, tmp_path):
+    graph, folder, known = trained
+    vectors, is_damaged = resume(graph, folder, tmp_path / "copy")
+    assert (vectors.tobytes(), is_damaged) == (known.tobytes(), False)
 
 
 @EVERY
-def test_every_tensor_of_a_checkpoint_can_be_wrong(trained, tmp_path, every):
-    about, original = describe(trained), (trained[1] / CHECKPOINTS / "epoch-00000004.safetensors").read_bytes()
-    for what, tensors in islice(mutations(load(original)), 0, None, 2 * every):
-        content = save(tensors)
-        description = dump_with_checksum({**about, "sha256": checksum(content)}).encode()
+def test_every_field_of_a_checkpoint_can_be_wrong(trained, tmp_path, every):
+    graph, folder, known = trained
+    for what, text in some_mutations(describe(folder), every):
         try:
-            resume(*trained, tmp_path / "copy", json=description, safetensors=content)
-        except Exception as error:
+            vectors, is_damaged = resume(graph, folder, tmp_path / "copy", json=text.encode())
+            assert vectors is None or (is_damaged and np.array_equal(vectors, known))
+        except BaseException as error:
             error.add_note(what)
             raise
+
+
+@pytest.mark.parametrize("every", [13, pytest.param(1, marks=pytest.mark.slow)])
+def test_every_tensor_of_a_checkpoint_can_be_wrong(trained, tmp_path, every):
+    graph, folder, known = trained
+    about, original = describe(folder), (folder / CHECKPOINTS / "epoch-00000004.safetensors").read_bytes()
+    tensors, rejected = load(original), 0
+    for what, mutated in islice(mutations(tensors), 0, None, every):
+        content = save(mutated)
+        description = dump_with_checksum({**about, "sha256": checksum(content)}).encode()
+        try:
+            vectors, is_damaged = resume(graph, folder, tmp_path / "copy", json=description, safetensors=content)
+            if is_damaged:
+                assert np.array_equal(vectors, known)
+            elif vectors is not None:
+                assert is_same_type(mutated, tensors) or np.array_equal(vectors, known)
+        except BaseException as error:
+            error.add_note(what)
+            raise
+        rejected += vectors is None or is_damaged
+    assert rejected > 10
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "NaN", "[]", '"x"', "3", "null", '{"format": {}}'])
