@@ -7,7 +7,6 @@ import io
 import itertools
 import re
 import sys
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,12 +16,12 @@ from rich.console import Console
 from rich.table import Table
 
 from graphprox._utils.strict_json import dump_json
-from graphprox.cli.options import EMBEDDING_FILES, DataOption, JsonOption, TrustPicklesOption, complete_dataset
+from graphprox.cli.node_graph import EmbeddingArgument, NodeGraphOption, load_node_graph, name_classes
+from graphprox.cli.options import DataOption, JsonOption, TrustPicklesOption
 from graphprox.cli.outputs import one_file, writes
-from graphprox.datasets import load
 from graphprox.embedding import Embedding
-from graphprox.errors import ParameterError, StructuralFeaturesWarning
-from graphprox.graph.graph import UNKNOWN_LABEL, Graph
+from graphprox.errors import ParameterError
+from graphprox.graph.graph import Graph
 from graphprox.io.attributes import read_labels
 from graphprox.io.storage.files import atomic_write
 from graphprox.similarity_search import METRICS
@@ -32,10 +31,7 @@ STDIN = "-"
 
 @writes({"out": one_file}, creates_parents=False)
 def find_neighbors(
-    path: Annotated[
-        Path,
-        typer.Argument(metavar="EMB", help=f"An embedding: {EMBEDDING_FILES}.", show_default=False),
-    ],
+    path: EmbeddingArgument,
     nodes: Annotated[
         list[str],
         typer.Argument(metavar="NODE", help="Ids of nodes; - reads them from stdin, one per line.", show_default=False),
@@ -44,16 +40,7 @@ def find_neighbors(
     metric: Annotated[
         str, typer.Option("--metric", metavar="|".join(METRICS), help="Similarity or distance.")
     ] = "cosine",
-    graph: Annotated[
-        str | None,
-        typer.Option(
-            "--graph",
-            metavar="GRAPH",
-            help="The graph of the nodes, for their classes, and for their ids if EMB has none.",
-            autocompletion=complete_dataset,
-            show_default=False,
-        ),
-    ] = None,
+    graph: NodeGraphOption = None,
     labels: Annotated[
         Path | None,
         typer.Option("--labels", metavar="FILE", help="Classes from a file, joined by id.", show_default=False),
@@ -77,7 +64,8 @@ def find_neighbors(
     """
     if out is not None:
         _check_ending(out)
-    loaded = None if graph is None else _load(graph, data=data, labels=labels, trust_pickles=trust_pickles)
+    reading = {"data": data, "labels": labels, "trust_pickles": trust_pickles}
+    loaded = None if graph is None else load_node_graph(graph, **reading)
     embedding = Embedding.load(path, ids=None if loaded is None else loaded.ids)
     queries = _to_ids(_read_names(nodes), embedding)
     neighbors = embedding.nearest(queries, k=min(k, max(1, embedding.num_nodes - 1)), metric=metric)
@@ -127,26 +115,14 @@ def _to_ids(names: list[str], embedding: Embedding) -> list[Any]:
 # -- classes --------------------------------------------------------------------------------------------------------
 
 
-def _load(graph: str, *, data: Path | None, labels: Path | None, trust_pickles: bool) -> Graph:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StructuralFeaturesWarning)  # features are not used
-        return load(graph, data=data, labels=labels, trust_pickles=trust_pickles).graph
-
-
 def _classes(graph: Graph | None, labels: Path | None) -> dict[str, str] | None:
     """Return the class of each node by its id, None if there are no classes."""
     if graph is not None and graph.y is not None:
-        ids, y, names = graph.ids.tolist(), graph.y.tolist(), graph.class_names
-    elif graph is None and labels is not None:
+        return name_classes(graph.ids.tolist(), graph.y.tolist(), graph.class_names)
+    if graph is None and labels is not None:
         read = read_labels(labels)
-        ids, y, names = read.ids.to_pylist(), read.y.tolist(), read.names
-    else:
-        return None
-    return {
-        str(node): str(label) if names is None else names[label]
-        for node, label in zip(ids, y, strict=True)
-        if label != UNKNOWN_LABEL
-    }
+        return name_classes(read.ids.to_pylist(), read.y.tolist(), read.names)
+    return None
 
 
 def _class_of(node: Any, classes: dict[str, str] | None) -> dict[str, str | None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Collection
 from functools import partial
 from pathlib import Path
@@ -15,8 +14,8 @@ from rich.console import Console
 from graphprox._utils.figures import check_figure, new_figure, write_figure
 from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
+from graphprox.cli.node_graph import EmbeddingArgument, NodeGraphOption, load_node_graph, name_classes
 from graphprox.cli.options import (
-    EMBEDDING_FILES,
     DatabaseOption,
     DataOption,
     EncodingOption,
@@ -25,15 +24,13 @@ from graphprox.cli.options import (
     JsonOption,
     SeedOption,
     TrustPicklesOption,
-    complete_dataset,
     parse_file_or_query,
 )
 from graphprox.cli.outputs import one_file, writes
 from graphprox.cli.progress_display import progress_bars
-from graphprox.datasets import load
 from graphprox.embedding import Embedding
-from graphprox.errors import ParameterError, ReadError, StructuralFeaturesWarning
-from graphprox.graph.graph import UNKNOWN_LABEL, Graph
+from graphprox.errors import ParameterError, ReadError
+from graphprox.graph.graph import Graph
 from graphprox.io.attributes import check_unique, read_labels
 from graphprox.io.sql.queries import is_query, run_query
 from graphprox.io.storage.files import ending
@@ -57,10 +54,7 @@ class TextOptions(NamedTuple):
 
 @writes({"out": one_file, "points": one_file})
 def plot_embedding(
-    path: Annotated[
-        Path,
-        typer.Argument(metavar="EMB", help=f"An embedding: {EMBEDDING_FILES}.", show_default=False),
-    ],
+    path: EmbeddingArgument,
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The figure: .png, .svg or .pdf.")] = Path(
         "map.png"
     ),
@@ -83,16 +77,7 @@ def plot_embedding(
             show_default=False,
         ),
     ] = None,
-    graph: Annotated[
-        str | None,
-        typer.Option(
-            "--graph",
-            metavar="GRAPH",
-            help="The graph of the nodes, for their classes, and for their ids if EMB has none.",
-            autocompletion=complete_dataset,
-            show_default=False,
-        ),
-    ] = None,
+    graph: NodeGraphOption = None,
     id: IdOption = None,  # noqa: A002 - as the column is named
     header: HeaderOption = None,
     encoding: EncodingOption = None,
@@ -191,9 +176,7 @@ def _load_graph(
 ) -> Graph:
     database = database if is_query(graph) else None  # that of --labels
     text = text if _is_text(graph) else TextOptions()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StructuralFeaturesWarning)  # features are not used
-        return load(graph, data=data, database=database, trust_pickles=trust_pickles, **text._asdict()).graph
+    return load_node_graph(graph, data=data, database=database, trust_pickles=trust_pickles, **text._asdict())
 
 
 # -- colors ---------------------------------------------------------------------------------------------------------
@@ -213,7 +196,7 @@ def _read_colors(
             raise ParameterError("--color needs a table that has the column; got none: give --labels FILE")
         if graph is None or graph.y is None:
             return None, ""
-        return _name_classes(graph.ids.tolist(), graph.y.tolist(), graph.class_names), "class"
+        return name_classes(graph.ids.tolist(), graph.y.tolist(), graph.class_names), "class"
     choose = partial(_choose_columns, names=ColumnNames(id=id), color=column)
     named = [name for name in (id, column) if name is not None and not name.isdecimal()]
     table = _read_color_table(labels, database, choose, named, text)
@@ -225,7 +208,7 @@ def _read_colors(
     if column is not None:
         raise ParameterError(f"--color needs a table, in CSV, TSV or Parquet; got {str(labels)!r}: leave it out")
     read = read_labels(Path(labels))
-    return _name_classes(read.ids.to_pylist(), read.y.tolist(), read.names), "class"
+    return name_classes(read.ids.to_pylist(), read.y.tolist(), read.names), "class"
 
 
 def _read_color_table(
@@ -253,14 +236,6 @@ def _align(values: dict[str, Any], ids: list[Any], path: Path) -> dict[Any, Any]
         given = next(iter(values), "none")
         raise ParameterError(f"colors must be of nodes of {path}, such as {ids[0]!r}; got {given!r}: check the ids")
     return aligned
-
-
-def _name_classes(ids: list[Any], y: list[int], names: tuple[str, ...] | None) -> dict[str, Any]:
-    return {
-        str(node): str(label) if names is None else names[label]
-        for node, label in zip(ids, y, strict=True)
-        if label != UNKNOWN_LABEL
-    }
 
 
 def _choose_columns(columns: Columns, *, names: ColumnNames, color: str | None) -> ChosenColumns:
