@@ -51,7 +51,10 @@ def test_layout_of_a_parquet_file_is_an_option(embed, tmp_path):
         code, _, _ = embed("--out", tmp_path / "emb.parquet", "--epochs", 1, *layout)
         assert (code, pq.read_schema(tmp_path / "emb.parquet").names) == (0, names)
     code, _, err = embed("--out", tmp_path / "emb.csv", "--epochs", 1, "--layout", "wide")
-    assert (code, err) == (2, "error: --layout must be left out, except for a .parquet file; got 'emb.csv'\n")
+    assert (code, err) == (
+        2,
+        "error: --layout must be left out, except for a .parquet file or a folder; got 'emb.csv'\n",
+    )
 
 
 @pytest.mark.parametrize("named", [False, True])
@@ -372,7 +375,7 @@ def test_missing_matplotlib_is_reported_before_anything_is_read(run, tmp_path, n
                 f"{option[0]} needs a method that is trained by FT-GCL's trainer, such as --method ft-gcl; got auto: "
                 "leave it out, or name such a method",
             )
-            for option in (["--resume"], ["--checkpoint-every", "5"], ["--tensorboard", "log"], ["--device", "cuda"])
+            for option in (["--checkpoint-every", "5"], ["--tensorboard", "log"], ["--device", "cuda"])
         ),
         (["--explain", "why.gif"], "the ending of a figure must be one of .png, .svg, .pdf; got 'why.gif'"),
         (["--method", "dgi", "--explain", "why.png"], "such as --method auto; got dgi: leave it out"),

@@ -23,10 +23,12 @@ from graphprox.auto.exchange import take_first
 from graphprox.auto.row_store import RowStore, row_blocks
 from graphprox.auto.selection import Mixture
 from graphprox.auto.spreading import diffuse_rows, similar_edges
+from graphprox.auto.stages import Stages
 
 MIN_LENGTH = 1e-5  # of a centered row, in single precision
 MIN_COMPONENTS = 16  # of a result with a column for the number of neighbors, which takes the place of a direction
 ALPHA, HOPS = 0.15, 5  # diffusion over similar nodes
+SIMILAR_VECTORS = "similar vectors"  # the stage of the search for them
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,20 +131,26 @@ class Combination:
             Rows of unit length without the column for the number of neighbors; zero where no output says anything.
         """
         store = store or RowStore()
-        return self.finish(self.project(outputs, store), num_neighbors, store)
+        return self.finish(to_unit_rows(self.project(outputs, store)), num_neighbors, store)
 
     def finish(
-        self, vectors: FloatArray, num_neighbors: IntArray | None = None, store: RowStore | None = None
+        self,
+        vectors: FloatArray,
+        num_neighbors: IntArray | None = None,
+        store: RowStore | None = None,
+        stages: Stages | None = None,
     ) -> FloatArray:
-        """Return the vectors of a graph from what `project` has returned, which is overwritten.
+        """Return the vectors of a graph from the rows that `project` has returned, as rows of unit length.
 
         Parameters
         ----------
         vectors : ndarray of shape (num_nodes, num_directions)
-            Those that the store keeps.
+            Those that the store keeps. Not changed; returned if there is nothing to add.
         num_neighbors : ndarray of shape (num_nodes,), optional
             Of all nodes.
         store : RowStore, optional
+        stages : Stages, optional
+            Where the nodes that are similar are kept, for a run that is resumed.
 
         Returns
         -------
@@ -150,16 +158,33 @@ class Combination:
         """
         if self.popularity > 0 and num_neighbors is None:
             raise ValueError("num_neighbors must be given, as one of the columns stands for it")
-        store = store or RowStore()
-        for rows in row_blocks(len(vectors)):
-            vectors[rows] = normalize(vectors[rows], copy=False)
-            release_pages(vectors)
+        store, spread = store or RowStore(), None
         num_nodes = len(vectors) if num_neighbors is None else len(num_neighbors)
         if self.similar > 0 and num_nodes > 1:
-            self._add_similar(vectors, num_nodes, store)
-        if self.popularity == 0 or num_neighbors is None:
+            edges = similar_edges(
+                vectors,
+                random_state=self.random_state,
+                store=store,
+                num_nodes=num_nodes,
+                stages=stages,
+                name=SIMILAR_VECTORS,
+            )
+            spread = diffuse_rows(edges, vectors, ALPHA, HOPS, store=store)
+            del edges
+        popular = None if num_neighbors is None or self.popularity == 0 else num_neighbors[store.own_rows(num_nodes)]
+        if spread is None and popular is None:
             return vectors
-        return self._append_popularity(vectors, num_neighbors[store.own_rows(num_nodes)], store)
+        size = vectors.shape[1]
+        finished = store.empty(len(vectors), size + (popular is not None))
+        for rows in row_blocks(len(vectors)):
+            unit = vectors[rows]
+            if spread is not None:
+                unit = normalize(unit + self.similar * normalize(spread[rows]), copy=False)
+            finished[rows, :size] = unit
+            if popular is not None:
+                finished[rows, size] = self._popularity_of(popular[rows])
+            release_pages(vectors, spread, finished)
+        return finished
 
     def project(self, outputs: Mapping[str, FloatArray], store: RowStore | None = None) -> FloatArray:
         """Return the outputs side by side in their principal directions.
@@ -186,22 +211,9 @@ class Combination:
             release_pages(vectors)
         return vectors
 
-    def _add_similar(self, vectors: FloatArray, num_nodes: int, store: RowStore) -> None:
-        """Average each vector with those of similar nodes, in place."""
-        edges = similar_edges(vectors, random_state=self.random_state, store=store, num_nodes=num_nodes)
-        spread = diffuse_rows(edges, vectors, ALPHA, HOPS, store=store)
-        for rows in row_blocks(len(vectors)):
-            vectors[rows] = normalize(vectors[rows] + self.similar * normalize(spread[rows]), copy=False)
-            release_pages(vectors, spread)
-
-    def _append_popularity(self, vectors: FloatArray, num_neighbors: IntArray, store: RowStore) -> FloatArray:
-        column = self.popularity * np.minimum(np.log1p(num_neighbors) / np.log1p(self.max_neighbors), 1)
-        extended = store.empty(len(vectors), vectors.shape[1] + 1)
-        for rows in row_blocks(len(vectors)):
-            extended[rows, :-1] = vectors[rows]
-            extended[rows, -1] = column[rows]
-            release_pages(vectors, extended)
-        return extended
+    def _popularity_of(self, num_neighbors: IntArray) -> NDArray[np.float64]:
+        share: NDArray[np.float64] = np.minimum(np.log1p(num_neighbors) / np.log1p(self.max_neighbors), 1)
+        return self.popularity * share
 
     def _read_blocks(self, outputs: Mapping[str, FloatArray]) -> Iterator[list[FloatArray]]:
         """Yield blocks of rows of each output, as weighted rows of unit length around its mean.
@@ -212,6 +224,23 @@ class Combination:
         for rows in row_blocks(len(outputs[next(iter(self.weights))])):
             yield [_center(outputs[name][rows], self.means[name], weight) for name, weight in self.weights.items()]
             release_pages(*outputs.values())
+
+
+def to_unit_rows(rows: FloatArray) -> FloatArray:
+    """Return rows of unit length, in place; rows of zeros stay.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (num_nodes, channels)
+
+    Returns
+    -------
+    ndarray of shape (num_nodes, channels)
+    """
+    for block in row_blocks(len(rows)):
+        rows[block] = normalize(rows[block], copy=False)
+        release_pages(rows)
+    return rows
 
 
 def _mean_unit_row(rows: FloatArray, team: Team) -> FloatArray:

@@ -12,6 +12,7 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.progress import current_progress
 from graphprox.auto.exchange import gather_rows
 from graphprox.auto.row_store import RowStore
+from graphprox.auto.stages import Stages
 from graphprox.nn.convolution import Edges
 from graphprox.nn.encoders.gcn import GCNConv
 from graphprox.nn.propagation import evaluate_polynomial, pagerank_coefficients
@@ -22,7 +23,15 @@ NUM_SIMILAR = 20  # nodes that each node is linked with
 LARGE = 10_000  # nodes; the search for similar ones in a smaller graph is too short to be shown
 
 
-def similar_edges(rows: FloatArray, *, random_state: int, store: RowStore | None = None, num_nodes: int = 0) -> Edges:
+def similar_edges(
+    rows: FloatArray,
+    *,
+    random_state: int,
+    store: RowStore | None = None,
+    num_nodes: int = 0,
+    stages: Stages | None = None,
+    name: str = "",
+) -> Edges:
     """Link each node with the nodes whose rows are most similar by cosine, in both directions.
 
     Parameters
@@ -34,6 +43,10 @@ def similar_edges(rows: FloatArray, *, random_state: int, store: RowStore | None
         Where rows are kept, which several processes may divide; by default these are all.
     num_nodes : int, optional
         Number of nodes of all processes, by default that of the rows.
+    stages : Stages, optional
+        Where the nodes that were found are kept, for a run that is resumed.
+    name : str, default=""
+        Name of the stage.
 
     Returns
     -------
@@ -46,13 +59,20 @@ def similar_edges(rows: FloatArray, *, random_state: int, store: RowStore | None
     >>> diffuse_rows(edges, np.eye(3, dtype=np.float32), 0.5, 1)[0].round(2)
     array([0.67, 0.17, 0.17], dtype=float32)
     """
-    if store is not None and store.team.size > 1:
-        rows = gather_rows(store.team, rows, store.empty(num_nodes, rows.shape[1]))
+
+    def search() -> NDArray[np.int32]:
+        if store is None or store.team.size == 1:
+            return _find_similar(rows, random_state)
+        return _find_similar(gather_rows(store.team, rows, store.empty(num_nodes, rows.shape[1])), random_state)
+
+    return GCNConv.prepare_edges(_link_both_ways((stages or Stages()).keep(name, search)))
+
+
+def _find_similar(rows: FloatArray, random_state: int) -> NDArray[np.int32]:
     num_nodes = len(rows)
     # The search takes most of the time in a large graph, and says how far it is.
     progress = current_progress() if num_nodes >= LARGE else None
-    ranking = rank(rows, k_max=min(NUM_SIMILAR, num_nodes - 1), random_state=random_state, progress=progress)
-    return GCNConv.prepare_edges(_link_both_ways(ranking.neighbors))
+    return rank(rows, k_max=min(NUM_SIMILAR, num_nodes - 1), random_state=random_state, progress=progress).neighbors
 
 
 def _link_both_ways(neighbors: NDArray[np.int32]) -> sp.csr_array:

@@ -8,7 +8,6 @@ No file in it is a pickle. The vectors of the fitted graph are not stored: an em
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -21,6 +20,16 @@ from safetensors.numpy import save as save_safetensors
 from graphprox._utils.arrays import NodeIds
 from graphprox.auto.combination import Combination
 from graphprox.auto.outputs import OUTPUTS
+from graphprox.auto.packing import (
+    pack_combination,
+    pack_positions,
+    pack_preparation,
+    pack_selection,
+    unpack_combination,
+    unpack_fields,
+    unpack_positions,
+    unpack_preparation,
+)
 from graphprox.auto.positions import Positions
 from graphprox.auto.preparation import Preparation
 from graphprox.auto.saved_fields import check_arrays, check_fields, check_parts, check_selection
@@ -40,8 +49,6 @@ from graphprox.io.storage.verified import (
 from graphprox.preprocessing.preprocessor import Preprocessor
 
 FORMAT = 2
-_MEAN = "combination.mean."  # and the name of an output
-_NUMBERS = ("similar", "popularity", "max_neighbors")  # of a combination
 
 
 @dataclass(frozen=True)
@@ -116,9 +123,8 @@ def save_fitted(folder: str | Path, parts: FittedParts, *, overwrite: bool = Fal
         "arrays": checksum(content),
         **asdict(parts.facts),
         "features": parts.preprocessor.to_dict(),
-        "selection": {each.name: _to_plain(getattr(parts.selection, each.name)) for each in fields(Selection)},
-        "weights": dict(parts.combination.weights),
-        **{name: getattr(parts.combination, name) for name in _NUMBERS},
+        "selection": pack_selection(parts.selection),
+        **pack_combination(parts.combination)[1],
         "versions": library_versions("torch", "numpy", "scipy", "scikit-learn", "safetensors"),
     }
     paths = folder / ARRAYS, folder / ABOUT
@@ -170,20 +176,17 @@ def _to_parts(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> F
     check_arrays(arrays)
     facts = Facts(**{each.name: about[each.name] for each in fields(Facts)})
     num_nodes, n_components = facts.shape
-    recorded = {name: _from_plain(value) for name, value in about["selection"].items()}
+    recorded = unpack_fields(about["selection"])
     check_selection(recorded)
     selection = Selection(**recorded)
-    weights = {str(name): float(weight) for name, weight in about["weights"].items()}
-    if unknown := [name for name in weights if name not in OUTPUTS]:
+    if unknown := [name for name in about["weights"] if name not in OUTPUTS]:
         raise ValueError(f"{unknown[0]!r} is no registered output; import the module that registers it")
-    means = {name: arrays[f"{_MEAN}{name}"] for name in weights}
-    numbers = {name: about[name] for name in _NUMBERS}
     parts = FittedParts(
         replace(facts, shape=(num_nodes, n_components)),
         selection,
-        _to_preparation(arrays, "preparation."),
-        _to_positions(arrays),
-        Combination(weights, means, arrays["combination.projection"], **numbers, random_state=facts.random_state),
+        unpack_preparation(arrays, "preparation."),
+        unpack_positions(arrays, _to_ids(arrays)),
+        unpack_combination(arrays, about, facts.random_state),
         Preprocessor.from_dict(about.get("features"), num_features=facts.num_features),
     )
     check_parts(parts.facts.shape, facts.num_features, selection, parts.preparation, parts.positions, parts.combination)
@@ -191,58 +194,13 @@ def _to_parts(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> F
 
 
 def _to_arrays(parts: FittedParts) -> dict[str, NDArray[Any]]:
-    combination, positions = parts.combination, parts.positions
-    arrays: dict[str, NDArray[Any]] = {
-        **_from_preparation(parts.preparation, "preparation."),
-        **{f"{_MEAN}{name}": each for name, each in combination.means.items()},
-        "combination.projection": combination.projection,
+    ids = {} if parts.positions is None else _from_ids(parts.positions.ids)
+    return {
+        **pack_preparation(parts.preparation, "preparation."),
+        **pack_combination(parts.combination)[0],
+        **pack_positions(parts.positions),
+        **ids,
     }
-    if positions is not None:
-        arrays |= _from_preparation(positions.preparation, "positions.") | _from_ids(positions.ids)
-        if positions.signatures is not None:
-            arrays["positions.signatures"] = positions.signatures
-    return arrays
-
-
-def _from_preparation(preparation: Preparation | None, prefix: str) -> dict[str, NDArray[Any]]:
-    if preparation is None:
-        return {}
-    given = {"weights": preparation.weights, "center": preparation.center}
-    columns = {f"{prefix}{name}": each for name, each in given.items() if each is not None}
-    size = np.array([preparation.counted, preparation.typical_size])
-    return {**columns, f"{prefix}directions": preparation.directions, f"{prefix}size": size}
-
-
-def _to_preparation(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Preparation | None:
-    if f"{prefix}directions" not in arrays:
-        return None
-    counted, typical = arrays[f"{prefix}size"].tolist()
-    weights, center = arrays.get(f"{prefix}weights"), arrays.get(f"{prefix}center")
-    return Preparation(weights, center, arrays[f"{prefix}directions"], bool(counted), typical)
-
-
-def _to_positions(arrays: Mapping[str, NDArray[Any]]) -> Positions | None:
-    preparation = _to_preparation(arrays, "positions.")
-    if preparation is None:
-        return None
-    return Positions(_to_ids(arrays), arrays.get("positions.signatures"), preparation)
-
-
-# -- numbers: JSON has none that is not finite ----------------------------------------------------------------------
-
-_NOT_FINITE = ("inf", "-inf", "nan")
-
-
-def _to_plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _to_plain(each) for name, each in value.items()}
-    return str(float(value)) if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _from_plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _from_plain(each) for name, each in value.items()}
-    return float(value) if isinstance(value, str) and value in _NOT_FINITE else value
 
 
 # -- ids: safetensors has no strings --------------------------------------------------------------------------------
@@ -260,7 +218,7 @@ def _from_ids(ids: NodeIds) -> dict[str, NDArray[Any]]:
 
 def _to_ids(arrays: Mapping[str, NDArray[Any]]) -> NodeIds:
     if "ids.text" not in arrays:
-        return arrays["ids.numbers"]
+        return arrays.get("ids.numbers", np.empty(0, np.int64))  # without positions, there are none
     text, lengths = arrays["ids.text"].tobytes(), arrays["ids.lengths"]
     if (lengths < 0).any() or (lengths > len(text)).any() or lengths.sum() != len(text):
         raise ValueError("ids.lengths has wrong numbers")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,7 +52,7 @@ from graphprox.io.embedding_folder.embedding_claims import is_embedding_folder
 from graphprox.io.embedding_writer import check_writable, embedding_outputs, write_embedding
 from graphprox.io.sql.sql_writer import is_database
 from graphprox.io.storage.model_claims import claim_model_folder
-from graphprox.io.storage.model_files import FAMILY
+from graphprox.io.storage.model_files import FAMILY, has_stages
 
 if TYPE_CHECKING:
     from graphprox.auto.selection import Selection
@@ -100,7 +100,7 @@ def embed_graph(
         Path | None,
         typer.Option("--model", metavar="DIR", help="Save the model there, for transform and for --resume."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue from the newest checkpoint, if any.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was stopped, if any.")] = False,
     force: Annotated[
         bool,
         typer.Option("--force", help="Replace an older model, table, embedding folder or unfinished training run."),
@@ -136,7 +136,8 @@ def embed_graph(
 
     Ctrl-C or SIGTERM stops FT-GCL and its family after the current epoch and saves a checkpoint; the same command with
     `--resume` continues, and gives the same bytes as an uninterrupted run. With `--model`, a larger `--epochs` and
-    `--resume` continue a finished training run of them. Other methods start from the beginning.
+    `--resume` continue a finished training run of them. With `--model`, auto keeps each stage that is finished on a
+    graph of more than 131,072 nodes, and `--resume` continues after it. Other methods start from the beginning.
 
     `--dry-run` forecasts time and memory, of this machine and within a factor of about 1.5, for auto and the FT-GCL
     family; other methods have no forecast. What needs more memory than is available stops before any work.
@@ -182,10 +183,11 @@ def embed_graph(
         if several() is None:  # the work of one process is forecast
             announce_forecast(estimator, graph, title=source.name, ignore_memory=ignore_memory)
 
-    with use_work_folder(work_dir or out.parent):
-        embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard, check=check)
-    with show_stage(str(out), "writing"):
-        written = write_together(out, embedding, layout=layout, table=table, overwrite=replaces)
+    with _keep_stages(estimator, model, resume=resume):
+        with use_work_folder(work_dir or out.parent):
+            embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard, check=check)
+        with show_stage(str(out), "writing"):
+            written = write_together(out, embedding, layout=layout, table=table, overwrite=replaces)
     if explain is not None:
         written.append(_plot_selection(explain, estimator))
     if model is None and _saves_while_training(estimator) and is_first():
@@ -346,11 +348,19 @@ def _fit(
             )
         graph = _load_graph(source, estimator)
         check(graph)
-        with _explain_interruption(estimator.name), _remove_on_error(temporary):
+        with _explain_interruption(estimator.name, model), _remove_on_error(temporary):
             embedding = estimator.fit(graph).embedding_
         if model is not None and not is_saved_while_training:
-            estimator.save(model, overwrite=options["overwrite"])
+            estimator.save(model, overwrite=True)  # what may be replaced was checked above
     return embedding
+
+
+def _keep_stages(estimator: GraphEmbedder, model: Path | None, *, resume: bool) -> AbstractContextManager[None]:
+    """Keep finished stages in the folder of the model, if the method has stages, until the embedding is written."""
+    from graphprox.auto.stages import keep_stages
+
+    is_kept = _can_be_saved(estimator) and not _saves_while_training(estimator) and several() is None
+    return keep_stages(model if is_kept else None, resume=resume)
 
 
 def _set_training_options(estimator: GraphEmbedder, options: dict[str, Any], *, checkpoints: Path) -> None:
@@ -360,8 +370,13 @@ def _set_training_options(estimator: GraphEmbedder, options: dict[str, Any], *, 
         estimator.set_params(**{"checkpoint_dir": checkpoints, **given})
         return
     if _can_be_saved(estimator):
-        given.pop("checkpoint_dir", None)
-        given.pop("overwrite", None)
+        model = given.pop("checkpoint_dir", None)
+        if given.pop("resume", False) and model is None:
+            raise ParameterError(
+                f"--resume of {estimator.name} continues from the folder that --model names; got no --model: name it"
+            )
+        if given.pop("overwrite", False) and options["resume"]:
+            raise ParameterError("resume and overwrite must not be set both; got True for both: leave one of them out")
     for name, value in given.items():
         if name == "cache" or value is False or value in ("auto", "cpu"):  # what every method runs on
             continue
@@ -396,7 +411,7 @@ class _StoppedError(GraphproxError):
 
 
 @contextmanager
-def _explain_interruption(method: str) -> Iterator[None]:
+def _explain_interruption(method: str, model: Path | None) -> Iterator[None]:
     """Turn an interruption into an error: typer ends the program on a KeyboardInterrupt without a message."""
     from graphprox.ftgcl.interruption import Interrupted
 
@@ -407,7 +422,9 @@ def _explain_interruption(method: str) -> Iterator[None]:
         error.exit_code = stop.code
         raise error from None
     except KeyboardInterrupt:
-        error = _StoppedError(f"{describe_stop()}; {method} was not finished, and no file was written")
+        is_kept = model is not None and has_stages(model)
+        what = ": the same command continues with --resume" if is_kept else ", and no file was written"
+        error = _StoppedError(f"{describe_stop()}; {method} was not finished{what}")
         error.exit_code = stop_code()
         raise error from None
 

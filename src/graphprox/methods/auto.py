@@ -14,15 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from graphprox._utils.arrays import Features, FloatArray, IntArray, MatrixLike
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import Progress
-from graphprox.auto.combination import Combination
+from graphprox.auto.combination import Combination, to_unit_rows
 from graphprox.auto.criteria import CRITERIA
 from graphprox.auto.criteria.base import FEATURES, GRAPH, RATIOS
 from graphprox.auto.explanation import explain
 from graphprox.auto.outputs import OUTPUTS, PreparedGraph
+from graphprox.auto.outputs.base import POSITION_ROWS, ROWS, SIMILAR, VIEW_ROWS, output_stage
+from graphprox.auto.packing import PREPARATION, SELECTION, pack_positions_of, pack_projection
 from graphprox.auto.positions import Positions
 from graphprox.auto.preparation import Preparation
 from graphprox.auto.row_store import RowStore, count_kept_columns, read_only
 from graphprox.auto.selection import EDGES, Selection, select_outputs
+from graphprox.auto.stages import Stages, open_stages
 from graphprox.auto.storage import Facts, FittedParts, load_fitted, save_fitted
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.forecast import Costs
@@ -115,37 +118,67 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         report = progress or _ignore_progress
         self._seed = seed
         self._make_store(graph, OUTPUTS)  # raises if there is no room for files, before any work
-        self.selection_ = self._select(graph, seed, report)
+        stages = open_stages(graph, self.settings(), seed)
+        self.selection_ = stages.keep("selection", lambda: self._select(graph, seed, report), SELECTION)
         has_features, weights = self.selection_.choice != EDGES, self.selection_.weights
         store = self._make_store(graph, weights)
         steps = len(weights) + 4  # features, positions, each of the outputs, their directions, the vectors
         report("embedding", 0, steps)
-        # Columns on a common scale stay on it, and none are scaled if the user wants none.
-        limited = self.preprocessor_.scaling is None and self.scale != "none"
-        self.preparation_ = Preparation.fit(graph.x, random_state=seed, limited=limited) if has_features else None
+        self.preparation_ = stages.keep("preparation", lambda: self._prepare(graph, seed), PREPARATION)
         report("embedding", 1, steps)
         self.positions_ = None
         if POSITIONS in weights:
-            self.positions_ = Positions.fit(graph, has_features=has_features, random_state=seed, store=store)
+            self.positions_ = stages.keep(
+                POSITIONS,
+                lambda: Positions.fit(graph, has_features=has_features, random_state=seed, store=store),
+                pack_positions_of(graph.ids),
+                store=store,
+            )
         report("embedding", 2, steps)
-        outputs, num_neighbors = self._outputs(
-            graph, weights, store, lambda name, done: report("embedding", done + 2, steps, note=f", {name}")
+        self.combination_, rows, num_neighbors = stages.keep(
+            "projection",
+            lambda: self._combine(graph, store, stages, report),
+            pack_projection(seed),
+            store=store,
         )
-        self.combination_ = Combination.fit(
-            outputs,
-            self.selection_.mixture,
-            n_components=self.n_components,
-            num_neighbors=num_neighbors,
-            random_state=seed,
-        )
+        # Their files make room for those of the vectors.
+        stages.discard(ROWS, POSITION_ROWS, SIMILAR, VIEW_ROWS, *map(output_stage, weights))
         report("embedding", steps - 1, steps)
-        vectors = self.combination_.project(outputs, store)
-        outputs.clear()  # their files make room for those of the vectors
-        vectors = self.combination_.finish(vectors, num_neighbors, store)
+        vectors = stages.keep(
+            "vectors",
+            lambda: self.combination_.finish(rows, num_neighbors, store, stages),
+            store=store,
+            is_stored=lambda vectors: vectors is rows,
+        )
         report("embedding", steps, steps)
         self.seconds_ = time.perf_counter() - start
         self._shape, self._peak_memory = vectors.shape, peak_memory()
         return read_only(vectors) if store.in_files else vectors
+
+    def _prepare(self, graph: Graph, seed: int) -> Preparation | None:
+        if self.selection_.choice == EDGES:
+            return None
+        # Columns on a common scale stay on it, and none are scaled if the user wants none.
+        limited = self.preprocessor_.scaling is None and self.scale != "none"
+        return Preparation.fit(graph.x, random_state=seed, limited=limited)
+
+    def _combine(
+        self, graph: Graph, store: RowStore, stages: Stages, report: Progress
+    ) -> tuple[Combination, FloatArray, IntArray]:
+        """Return how the outputs are combined, the rows of unit length that result, and numbers of neighbors."""
+        weights = self.selection_.weights
+        steps = len(weights) + 4
+        outputs, num_neighbors = self._outputs(
+            graph, weights, store, stages, lambda name, done: report("embedding", done + 2, steps, note=f", {name}")
+        )
+        combination = Combination.fit(
+            outputs,
+            self.selection_.mixture,
+            n_components=self.n_components,
+            num_neighbors=num_neighbors,
+            random_state=self._seed,
+        )
+        return combination, to_unit_rows(combination.project(outputs, store)), num_neighbors
 
     def _costs(self, graph: Graph) -> Costs:
         from graphprox.auto.auto_costs import auto_costs
@@ -205,14 +238,17 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         graph: Graph,
         names: Iterable[str],
         store: RowStore | None = None,
+        stages: Stages | None = None,
         report: Callable[[str, int], None] = lambda _name, _done: None,
     ) -> tuple[dict[str, FloatArray], IntArray]:
         """Return the outputs of a graph, and the number of neighbors of each node."""
-        prepared = PreparedGraph.of(graph, self.preparation_, self.positions_, random_state=self._seed, store=store)
+        prepared = PreparedGraph.of(
+            graph, self.preparation_, self.positions_, random_state=self._seed, store=store, stages=stages
+        )
         outputs = {}
         for done, name in enumerate(names):
             report(name, done)
-            outputs[name] = OUTPUTS[name](prepared)
+            outputs[name] = prepared.compute(name)
         return outputs, prepared.num_neighbors
 
     # -- graphs without features --------------------------------------------------------------------------------------

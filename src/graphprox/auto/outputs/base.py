@@ -22,9 +22,19 @@ from graphprox.auto.positions import Positions
 from graphprox.auto.preparation import Preparation
 from graphprox.auto.row_store import RowStore
 from graphprox.auto.spreading import diffuse_rows, similar_edges
+from graphprox.auto.stages import Stages
 from graphprox.graph.graph import Graph
 from graphprox.nn.convolution import Edges
 from graphprox.nn.encoders.gcn import GCNConv
+
+# Stages that a run is resumed after.
+ROWS, POSITION_ROWS, SIMILAR, VIEW_ROWS = "rows", "position rows", "similar nodes", "view rows"
+
+
+def output_stage(name: str) -> str:
+    """Return the name of the stage of an output."""
+    return f"output {name}"
+
 
 Compute = Callable[["PreparedGraph"], FloatArray]
 F = TypeVar("F", bound=Compute)
@@ -128,6 +138,8 @@ class PreparedGraph:
     store : RowStore, optional
         Where rows are kept; those of a large graph are memory maps. If several processes divide them, rows here and
         those of outputs are the ones that this process keeps.
+    stages : Stages, optional
+        Where what takes long is kept for a run that is resumed.
 
     Examples
     --------
@@ -144,6 +156,7 @@ class PreparedGraph:
     sizes: FloatArray = field(default_factory=lambda: np.empty(0, np.float32))
     position_rows: FloatArray = field(default_factory=lambda: np.empty((0, 0), np.float32))
     store: RowStore = field(default_factory=RowStore)
+    stages: Stages = field(default_factory=Stages)
 
     @classmethod
     def of(
@@ -154,6 +167,7 @@ class PreparedGraph:
         *,
         random_state: int,
         store: RowStore | None = None,
+        stages: Stages | None = None,
     ) -> PreparedGraph:
         """Prepare a graph by what was fitted.
 
@@ -167,23 +181,23 @@ class PreparedGraph:
         random_state : int
         store : RowStore, optional
             Where rows are kept; in memory by default.
+        stages : Stages, optional
+            Where what takes long is kept for a run that is resumed.
 
         Returns
         -------
         PreparedGraph
         """
-        store = store or RowStore()
+        store, stages = store or RowStore(), stages or Stages()
         own = store.own_rows(graph.num_nodes)
-        num_rows = own.stop - own.start
-        nothing = np.empty((num_rows, 0), np.float32)
-        return cls(
-            graph,
-            nothing if preparation is None else preparation.transform(graph.x, store),
-            random_state,
-            np.zeros(num_rows, np.float32) if preparation is None else preparation.relative_sizes(graph.x, store.team),
-            nothing if positions is None else positions.transform(graph, store),
-            store,
-        )
+        rows = position_rows = np.empty((own.stop - own.start, 0), np.float32)
+        sizes = np.zeros(len(rows), np.float32)
+        if preparation is not None:
+            rows = stages.keep(ROWS, lambda: preparation.transform(graph.x, store), store=store)
+            sizes = preparation.relative_sizes(graph.x, store.team)
+        if positions is not None:
+            position_rows = stages.keep(POSITION_ROWS, lambda: positions.transform(graph, store), store=store)
+        return cls(graph, rows, random_state, sizes, position_rows, store, stages)
 
     @cached_property
     def neighbors(self) -> sp.csr_array:
@@ -204,14 +218,43 @@ class PreparedGraph:
     def feature_edges(self) -> Edges:
         """Edges of the feature view, which links each node with the nodes whose prepared features are most similar."""
         return similar_edges(
-            self.rows, random_state=self.random_state, store=self.store, num_nodes=self.graph.num_nodes
+            self.rows,
+            random_state=self.random_state,
+            store=self.store,
+            num_nodes=self.graph.num_nodes,
+            stages=self.stages,
+            name=SIMILAR,
         )
 
     @cached_property
     def view_rows(self) -> FloatArray:
         """Features diffused over the feature view, rows of unit length."""
-        unit = partial(normalize, copy=False)
-        return diffuse_rows(self.feature_edges, self.rows, 0.3, 5, store=self.store, finish=unit)
+
+        def spread() -> FloatArray:
+            unit = partial(normalize, copy=False)
+            return diffuse_rows(self.feature_edges, self.rows, 0.3, 5, store=self.store, finish=unit)
+
+        return self.stages.keep(VIEW_ROWS, spread, store=self.store)
+
+    def compute(self, name: str) -> FloatArray:
+        """Return the rows of an output; the stored ones, if its stage is finished.
+
+        Parameters
+        ----------
+        name : str
+            Name of a registered output.
+
+        Returns
+        -------
+        ndarray of shape (num_nodes, channels)
+        """
+        return self.stages.keep(
+            output_stage(name), lambda: OUTPUTS[name](self), store=self.store, is_stored=self._is_field
+        )
+
+    def _is_field(self, rows: FloatArray) -> bool:
+        """Return whether rows are those of a field, which is stored as such."""
+        return any(rows is each for each in vars(self).values())
 
     def diffuse(self, edges: Edges, rows: FloatArray, *, alpha: float, hops: int) -> FloatArray:
         """Return the personalized PageRank of every column.

@@ -21,11 +21,14 @@ from graphprox.io.storage.model_files import (
     FAMILY,
     FILES,
     METRICS,
+    STAGES,
     WORK,
     checkpoint_epochs,
     checkpoint_files,
+    has_stages,
     model_files,
     model_kind,
+    stage_files,
     training_files,
     work_files,
 )
@@ -44,7 +47,7 @@ def claim_model_folder(folder: Path, kind: str, *, overwrite: bool = False, resu
     overwrite : bool, default=False
         Whether a model or checkpoints in it may be replaced.
     resume : bool, default=False
-        Whether checkpoints in it are continued.
+        Whether checkpoints or finished stages in it are continued.
 
     Yields
     ------
@@ -92,6 +95,13 @@ def _check_unasked(folder: Path, kind: str, *, resume: bool) -> None:
             f"a training run must not be discarded unasked; {folder} has {what}, saved after epoch {epochs[0]}: set "
             "resume=True to continue it, set overwrite=True to replace it, or name another folder"
         )
+    if has_stages(folder):
+        if resume and kind == AUTO:
+            return
+        raise WriteError(
+            f"an unfinished run must not be discarded unasked; {folder} has finished stages of one of {AUTO}: set "
+            "resume=True to continue it, set overwrite=True to replace it, or name another folder"
+        )
     if older is not None or epochs:
         raise WriteError(
             f"a model must not be replaced unasked; {folder} has one: set overwrite=True to replace it, or name "
@@ -121,6 +131,8 @@ def _is_left_over(path: Path) -> bool:
         return set(path.iterdir()) == set(checkpoint_files(path))
     if path.name == WORK and path.is_dir():
         return set(path.iterdir()) == set(work_files(path))
+    if path.name == STAGES and path.is_dir():
+        return set(path.iterdir()) == set(stage_files(path))
     if path.name == METRICS:
         return (folder / CHECKPOINTS).is_dir() and _has_epochs(path)
     named = [ABOUT, *FILES[AUTO], *FILES[FAMILY]]

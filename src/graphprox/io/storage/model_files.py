@@ -1,7 +1,7 @@
 """The folder of a fitted model: which kind of model is in it, and which files are those of that kind.
 
 every model          about.json, which has the checksums of the other files and of itself
-auto                 arrays.safetensors
+auto                 arrays.safetensors; stages/ until a long run ends
 the FT-GCL family    recipe.toml, weights.safetensors, metrics.jsonl, checkpoints/; work/ until training ends
 """
 
@@ -22,6 +22,7 @@ ABOUT = "about.json"
 ARRAYS = "arrays.safetensors"
 RECIPE, WEIGHTS, METRICS, CHECKPOINTS = "recipe.toml", "weights.safetensors", "metrics.jsonl", "checkpoints"
 WORK = "work"
+STAGES, RUN = "stages", "run.json"
 
 AUTO = "auto"
 FAMILY = "ft-gcl"  # whose descriptions do not record a method: the recipe does
@@ -33,6 +34,8 @@ _CHECKPOINT = re.compile(r"epoch-(\d{8,})\.(json|safetensors)")
 _PARTIAL_CHECKPOINT = re.compile(rf"\.{_CHECKPOINT.pattern}\.[a-z0-9_]{{8}}{re.escape(TEMPORARY)}")
 _WORK_FILE = re.compile(r"[0-9a-f]{16}(-\d+\.npy|\.json)")
 _PARTIAL_WORK_FILE = re.compile(rf"\.{_WORK_FILE.pattern}\.[a-z0-9_]{{8}}{re.escape(TEMPORARY)}")
+_RUN = re.compile(re.escape(RUN))
+_PARTIAL_RUN = re.compile(rf"\.{_RUN.pattern}\.[a-z0-9_]{{8}}{re.escape(TEMPORARY)}")
 
 
 def check_has_model(folder: Path) -> None:
@@ -113,8 +116,8 @@ def replace_model(folder: Path, kind: str) -> Iterator[None]:
     # Only files of what was there: a folder may have a recipe of its own.
     if older != kind:
         remove_files(model_files(folder, older))
-    if kind != FAMILY:
-        remove_files(training_files(folder))
+    # Those of a run are needed until its output is written, too.
+    remove_files(stage_files(folder / STAGES) if kind == FAMILY else training_files(folder))
 
 
 def model_files(folder: Path, kind: str | None) -> list[Path]:
@@ -181,6 +184,31 @@ def work_files(folder: Path) -> list[Path]:
     return _find_files(folder, _WORK_FILE, _PARTIAL_WORK_FILE)
 
 
+def stage_files(folder: Path) -> list[Path]:
+    """List the files of the finished stages of a run of auto, and partial ones of a killed process.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of these files.
+
+    Returns
+    -------
+    list of Path
+    """
+    return _find_files(folder, _RUN, _PARTIAL_RUN, _WORK_FILE, _PARTIAL_WORK_FILE)
+
+
+def has_stages(folder: Path) -> bool:
+    """Return whether the folder of a model has finished stages of a run of auto.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+    return any(each.suffix == ".json" and each.name != RUN for each in stage_files(folder / STAGES))
+
+
 def _find_files(folder: Path, *names: re.Pattern[str]) -> list[Path]:
     found = folder.iterdir() if folder.is_dir() else ()
     return sorted(path for path in found if any(name.fullmatch(path.name) for name in names))
@@ -203,7 +231,7 @@ def checkpoint_epochs(folder: Path) -> list[int]:
 
 
 def remove_files(paths: Iterable[Path]) -> None:
-    """Remove files, and folders of checkpoints or of a running training in which nothing else is.
+    """Remove files, and folders of checkpoints, stages or a running training in which nothing else is.
 
     Parameters
     ----------
@@ -215,6 +243,6 @@ def remove_files(paths: Iterable[Path]) -> None:
             path.unlink(missing_ok=True)
         except OSError as error:
             raise WriteError(f"{path} cannot be removed: {reason(error)}") from None
-    for folder in {path.parent for path in paths if path.parent.name in (CHECKPOINTS, WORK)}:
+    for folder in {path.parent for path in paths if path.parent.name in (CHECKPOINTS, WORK, STAGES)}:
         if not any(folder.iterdir()):
             folder.rmdir()
