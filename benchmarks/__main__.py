@@ -16,6 +16,7 @@ NAMES = (
     "diffusion",
     "probing",
     "walks",
+    "half_precision",
     "forecasting",
 )
 SLOW = ("scale", "large_scale", "processes")  # only if they are named

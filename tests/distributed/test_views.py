@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from graphprox import synthetic
+from graphprox.views import topology_descriptor
 from graphprox.views.base import rank_view
 from graphprox.views.local_structure import nystrom
 from graphprox.views.search import engines, rank
@@ -29,6 +30,20 @@ def test_ranking_of_several_processes_is_that_of_one(workers, view, options, siz
     for found in workers(size, rank_together, view, options):
         for each, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(each, other)
+
+
+def describe_in_half_precision(_processes):
+    nystrom.BLOCK_ENTRIES, nystrom.MAX_SINGLE_BYTES = 20 * 32, 100
+    vectors = topology_descriptor(synthetic(nodes=140), np.random.default_rng(0), **SMALL)
+    return str(vectors.dtype), vectors.tobytes()
+
+
+def test_vectors_in_half_precision_are_those_of_one_process(workers, monkeypatch):
+    monkeypatch.setattr(nystrom, "BLOCK_ENTRIES", 20 * 32)
+    monkeypatch.setattr(nystrom, "MAX_SINGLE_BYTES", 100)
+    expected = describe_in_half_precision(None)
+    assert expected[0] == "float16"
+    assert workers(2, describe_in_half_precision) == [expected, expected]
 
 
 def rank_approximately(_processes, engine):

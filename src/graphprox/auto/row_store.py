@@ -6,8 +6,6 @@ is available. What memory decides is where rows are kept: a sum over nodes is th
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,16 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphprox._utils.amounts import format_memory
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.mapped import is_mapped, release_pages
 from graphprox._utils.memory import available_memory
 from graphprox._utils.team import ALONE, Team
 from graphprox._utils.work_folder import work_folder
 from graphprox.auto.exchange import to_columns, to_rows
-from graphprox.errors import WriteError
 from graphprox.io.storage.disk_space import check_disk_space
-from graphprox.io.storage.files import reason
+from graphprox.io.storage.memory_maps import make_temporary_map
 
 ONE_BLOCK = 1 << 17  # rows that are one block
 BLOCK_ROWS = 1 << 16  # of each block of more
@@ -281,18 +277,7 @@ class RowStore:
         shape = num_rows, num_columns
         if not self.in_files or 0 in shape:
             return np.zeros(shape, np.float32) if 0 in shape else np.empty(shape, np.float32)
-        size = 4 * num_rows * num_columns
-        try:
-            with tempfile.TemporaryFile(dir=work_folder(), prefix=".graphprox-") as file:
-                # Without space of its own, a file ends the process when a page of it cannot be written.
-                if hasattr(os, "posix_fallocate"):
-                    os.posix_fallocate(file.fileno(), 0, size)
-                return np.memmap(file, np.float32, "r+", shape=shape)
-        except OSError as error:
-            raise WriteError(
-                f"a work folder must have room for rows that memory does not hold; {work_folder()} has none for "
-                f"another {format_memory(size)}: {reason(error)}: name another one by --work-dir or TMPDIR"
-            ) from None
+        return make_temporary_map(shape, np.float32)
 
     def panels(self, num_rows: int, num_columns: int) -> Panels:
         """Return panels of columns, each of which is written as a whole.

@@ -6,13 +6,13 @@ method turns the result into vectors whose inner products approximate the full k
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from numpy.random import Generator
+from numpy.typing import NDArray
 from pydantic import StrictBool
 from threadpoolctl import threadpool_limits
 
-from graphprox._utils.arrays import FloatArray
 from graphprox._utils.checks import check_integer, check_tolerance
 from graphprox._utils.options_model import Amount, Iterations, WalkBias
 from graphprox._utils.progress import Progress
@@ -78,7 +78,7 @@ def topology_descriptor(
     exact: bool = False,
     tolerance: float = 1e-10,
     progress: Progress | None = None,
-) -> FloatArray:
+) -> NDArray[Any]:
     """Compare nodes by the shape of the subgraph around them.
 
     Features, edge directions and self-loops are ignored; edge weights affect only the random walks. The subgraph of
@@ -119,7 +119,8 @@ def topology_descriptor(
     Returns
     -------
     ndarray of shape (num_nodes, rank)
-        With rank <= num_landmarks.
+        With rank <= num_landmarks. More than 2 GiB in single precision are stored in half precision, in a temporary
+        file that is memory-mapped; rows that are too large for it are divided by a power of two.
 
     Examples
     --------

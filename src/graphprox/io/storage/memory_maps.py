@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import mmap
 import os
 import tempfile
@@ -14,6 +15,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from graphprox._utils.amounts import format_memory
+from graphprox._utils.work_folder import work_folder
 from graphprox.errors import ReadError, WriteError
 from graphprox.io.storage.files import reason
 
@@ -119,6 +122,38 @@ def map_array(path: Path) -> NDArray[Any]:
     except (ValueError, EOFError, OverflowError, TypeError, SyntaxError) as error:
         raise ReadError(f"{path} is damaged: {reason(error)}") from None
     return mapped
+
+
+def make_temporary_map(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Return a memory map of a file without a name in the work folder, of which nothing is left when the process ends.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Without zeros.
+    dtype : data-type
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    WriteError
+        If the disk has no room for it.
+    """
+    size = np.dtype(dtype).itemsize * math.prod(shape)
+    try:
+        with tempfile.TemporaryFile(dir=work_folder(), prefix=".graphprox-") as file:
+            # Without space of its own, a file ends the process when a page of it cannot be written.
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)
+            return np.memmap(file, dtype, "r+", shape=shape)
+    except OSError as error:
+        raise WriteError(
+            f"a work folder must have room for rows that memory does not hold; {work_folder()} has none for "
+            f"another {format_memory(size)}: {reason(error)}: name another one by --work-dir or TMPDIR"
+        ) from None
 
 
 def check_memory_maps(folder: Path) -> None:

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
-from graphprox._utils.arrays import FloatArray, IntArray
+from graphprox._utils.arrays import IntArray
+from graphprox._utils.mapped import release_pages
 from graphprox._utils.numba_helpers import Float64Array, UInt64Array
 from graphprox._utils.progress import Progress
 from graphprox._utils.team import current_team
 from graphprox.errors import ParameterError
+from graphprox.io.storage.memory_maps import make_temporary_map
 from graphprox.views.local_structure.adjacency import Adjacency
 from graphprox.views.local_structure.subgraphs import Sampler
 from graphprox.views.local_structure.wl_kernel import Landmarks, build_landmarks, compute_kernel
 
 MAX_LANDMARKS = 10_000  # the eigendecomposition of the kernel among them takes minutes
 BLOCK_ENTRIES = 1 << 21  # of the kernel in memory at a time: 16 MiB
+MAX_SINGLE_BYTES = 1 << 31  # of vectors in single precision, which are in memory; beyond, of half, and in a file
+MAX_EXPONENT = 15  # of numbers in half precision, so that they are less than 2^15
+ROWS_PER_COPY = 1 << 16
 
 
 def sample_landmarks(num_nodes: int, num_landmarks: int, rng: Generator) -> IntArray:
@@ -88,16 +95,24 @@ def compute_projection(kernel: Float64Array, *, tolerance: float) -> Float64Arra
     return projection
 
 
-def project_kernel(kernel: LandmarkKernel, projection: Float64Array, num_nodes: int, report: Progress) -> FloatArray:
-    """Return the projected kernel of all nodes, (num_nodes, rank), computed in blocks, which processes share."""
-    vectors = np.empty((num_nodes, projection.shape[1]), np.float32)
+def project_kernel(kernel: LandmarkKernel, projection: Float64Array, num_nodes: int, report: Progress) -> NDArray[Any]:
+    """Return the projected kernel of all nodes, (num_nodes, rank), computed in blocks, which processes share.
+
+    More than 2 GiB of vectors are rounded to half precision and kept in a temporary file, which is memory-mapped. That
+    depends on their number alone, so that the same graph has the same vectors whatever memory is available.
+    """
+    shape = num_nodes, projection.shape[1]
+    is_single = 4 * num_nodes * shape[1] <= MAX_SINGLE_BYTES
+    vectors = np.empty(shape, np.float32) if is_single else make_temporary_map(shape, np.float16)
     fingerprint = np.empty(num_nodes, np.uint64)
     team, blocks = current_team(), list(_iterate_blocks(num_nodes, len(projection)))
     # Whole blocks are shared, as a product of other rows might round differently.
     shares = [blocks[each] for each in team.all_rows(len(blocks))]
     for block in shares[team.rank]:
         rows, fingerprint[block] = kernel.compute_rows(np.arange(block.start, block.stop))
-        vectors[block] = rows @ projection
+        projected = rows @ projection
+        vectors[block] = projected if is_single else _limit_rows(projected)
+        release_pages(vectors)
         report("topology", block.stop, num_nodes)
     owned = [slice(share[0].start, share[-1].stop) if share else slice(0, 0) for share in shares]
     team.copy_rows(vectors, owned)
@@ -112,7 +127,14 @@ def _iterate_blocks(num_nodes: int, num_landmarks: int) -> Iterator[slice]:
         yield slice(first, min(first + size, num_nodes))
 
 
-def _unify_equal_rows(vectors: FloatArray, fingerprint: UInt64Array) -> None:
+def _limit_rows(rows: Float64Array) -> Float64Array:
+    """Divide rows that half precision does not hold by a power of two, which keeps their direction."""
+    largest = np.abs(rows).max(axis=1, initial=0)
+    limited: Float64Array = np.ldexp(rows, -np.maximum(np.frexp(largest)[1] - MAX_EXPONENT, 0)[:, None])
+    return limited
+
+
+def _unify_equal_rows(vectors: NDArray[Any], fingerprint: UInt64Array) -> None:
     """Give nodes with equal kernel rows the vector of the first of them.
 
     A matrix product may round equal rows differently, depending on their position.
@@ -120,4 +142,7 @@ def _unify_equal_rows(vectors: FloatArray, fingerprint: UInt64Array) -> None:
     _, first, inverse = np.unique(fingerprint, return_index=True, return_inverse=True)
     representative = first[inverse]
     repeated = np.flatnonzero(representative != np.arange(len(representative)))
-    vectors[repeated] = vectors[representative[repeated]]
+    for start in range(0, len(repeated), ROWS_PER_COPY):
+        block = repeated[start : start + ROWS_PER_COPY]
+        vectors[block] = vectors[representative[block]]
+        release_pages(vectors)
