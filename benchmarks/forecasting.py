@@ -60,8 +60,9 @@ FIT: dict[str, list[tuple[str, dict[str, Any]]]] = {
 }
 MIN_FACTOR = 0.25  # of any part of the work
 # Only the largest graphs are searched approximately: searches alone of 10^5 and 3 * 10^5 rows of 100 and 200 columns
-# took 24 to 40. An entry of a sparse matrix takes an index and a weight, in two copies.
-MIN_FACTORS = {"search_descent": 24.0, "entries": 4.0}
+# took 24 to 40. An entry of a sparse matrix takes an index and a weight, in two copies. Weights and products of
+# channels are small in all of these runs, and count as they are.
+MIN_FACTORS = {"search_descent": 24.0, "entries": 4.0, "parameters": 1.0, "contrast": 1.0}
 THREADS = sorted({1, os.cpu_count() or 1})
 COMPARED = {
     "auto": ["Cora", "PubMed", "CoauthorCS", "synthetic:nodes=50000"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -10,6 +11,7 @@ import graphprox
 from graphprox.cli import dry_run
 from graphprox.forecast import Forecast
 from graphprox.ftgcl import presets
+from graphprox.methods import memory_check
 from graphprox.methods.embedder import GraphEmbedder
 
 GRAPH = "synthetic:nodes=420"
@@ -47,31 +49,33 @@ def test_megabytes_are_millions_of_bytes_in_json_as_in_text(embed, monkeypatch):
 
 def test_too_little_memory_is_an_error_of_the_package():
     assert issubclass(graphprox.InsufficientMemoryError, graphprox.GraphproxError)
-    assert dry_run.InsufficientMemoryError is graphprox.InsufficientMemoryError
 
 
-def test_method_without_a_model_of_its_costs_says_so(embed):
+def test_method_without_a_model_of_its_time_says_so(embed):
     code, out, _ = embed("--method", "dgi", "--dry-run")
-    assert (code, out) == (0, f"{GRAPH}, 420 nodes, by dgi: no forecast: dgi has no model of its costs\n")
-    assert json.loads(embed("--method", "dgi", "--dry-run", "--json")[1])["seconds"] is None
+    assert code == 0
+    assert re.match(
+        rf"{GRAPH}, 420 nodes, by dgi: at least \d+ MB of memory; the time is not forecast; .* are available\n$", out
+    )
+    printed = json.loads(embed("--method", "dgi", "--dry-run", "--json")[1])
+    assert printed["seconds"] is None
+    assert printed["peak_memory_mb"] > 50
 
 
 def never_fit(self, *_):
     raise AssertionError
 
 
+def limit_memory(monkeypatch, available, needed):
+    """Let some memory be available, and a fit need as much as a function of its memory by name returns."""
+    monkeypatch.setattr(memory_check, "available_memory", lambda: available)
+    monkeypatch.setattr(memory_check, "make_forecast", lambda costs, **_: Forecast(1.0, int(needed(costs.memory))))
+
+
 @pytest.mark.parametrize("options", [(), ("--dry-run",)])
 def test_too_little_memory_is_refused_with_what_would_fit(embed, monkeypatch, tmp_path, options):
-    monkeypatch.setattr(dry_run, "available_memory", lambda: 5_000_000_000)
     monkeypatch.setattr(GraphEmbedder, "fit", never_fit)
-    monkeypatch.setattr(
-        "graphprox.forecast.make_forecast",
-        lambda costs, **_: Forecast(1.0, int(costs.memory["rows"] * 3000)),
-    )
-    monkeypatch.setattr(
-        "graphprox.methods.embedder.make_forecast",
-        lambda costs, **_: Forecast(1.0, int(costs.memory["rows"] * 3000)),
-    )
+    limit_memory(monkeypatch, 5_000_000_000, lambda memory: memory["rows"] * 3000)
     code, out, err = embed("--method", "ft-gcl", "--preset", "default", *options)
     assert (code, out) == (2, "")
     assert err.startswith("error: ft-gcl must not need more memory than is available; it needs about ")
@@ -82,34 +86,46 @@ def test_too_little_memory_is_refused_with_what_would_fit(embed, monkeypatch, tm
 
 
 def test_preset_for_large_graphs_is_proposed_if_no_size_fits(embed, monkeypatch):
-    def make_forecast(costs, **_):
-        return Forecast(1.0, 3_000_000_000 if "propagation" in costs.memory else 9_000_000_000)
-
     settings = {**presets.load_presets("large")["large"], "chunk_size": 100}
     monkeypatch.setattr(graphprox.FTGCL, "presets", {"large": settings})
-    monkeypatch.setattr(dry_run, "available_memory", lambda: 5_000_000_000)
-    monkeypatch.setattr("graphprox.forecast.make_forecast", make_forecast)
-    monkeypatch.setattr("graphprox.methods.embedder.make_forecast", make_forecast)
+    limit_memory(monkeypatch, 5_000_000_000, lambda memory: 3e9 if "propagation" in memory else 9e9)
     code, _, err = embed("--method", "ft-gcl", "--preset", "default", "--dry-run")
     assert code == 2
     assert "are available: use --preset large, which needs about 3.0 GB, or start all the same" in err
 
 
+@pytest.mark.parametrize(
+    ("options", "proposed"),
+    [
+        (["--method", "dgi", "--dim", 10**9], "--dim 4096"),
+        (["--method", "gae", "--set", f"hidden_channels={10**10}"], "--set hidden_channels=4096"),
+    ],
+)
+def test_a_hopeless_request_is_refused_for_a_method_without_a_model_of_its_time(embed, tmp_path, options, proposed):
+    code, _, err = embed(*options)
+    assert code == 2
+    assert re.match(rf"error: {options[1]} must not need more memory than is available; it needs at least ", err)
+    assert f"are available: use {proposed}, which needs at least " in err
+    assert err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
 def test_too_little_memory_for_any_size_names_another_way(embed, monkeypatch):
-    monkeypatch.setattr(dry_run, "available_memory", lambda: 1_000_000)
+    monkeypatch.setattr(memory_check, "available_memory", lambda: 1_000_000)
     code, _, err = embed("--dry-run")
     assert code == 2
     assert "use a machine with more memory, or a part of the graph" in err
 
 
 def test_memory_can_be_ignored(embed, monkeypatch):
-    monkeypatch.setattr(dry_run, "available_memory", lambda: 1_000_000)
+    monkeypatch.setattr(memory_check, "available_memory", lambda: 1_000_000)
     assert embed("--ignore-memory")[0] == 0
     assert embed("--ignore-memory", "--dry-run")[0] == 0
 
 
 def test_nothing_is_refused_where_memory_is_not_known(embed, monkeypatch):
-    monkeypatch.setattr(dry_run, "available_memory", lambda: None)
+    for module in (dry_run, memory_check):
+        monkeypatch.setattr(module, "available_memory", lambda: None)
     assert embed()[0] == 0
     assert "available" not in embed("--dry-run")[1]
 

@@ -60,16 +60,40 @@ def test_factorizations_gain_nothing_from_threads():
 
 
 @pytest.mark.parametrize("name", sorted(name for name, each in METHODS.items() if hasattr(each, "forecast")))
-def test_every_method_has_coefficients_for_its_work_or_no_forecast(name, graphs):
+def test_every_method_has_coefficients_for_its_work_or_no_forecast_of_time(name, graphs):
     costs = METHODS[name]().costs(graphs[0])
-    if costs is not None:
-        made = make_forecast(costs, speeds=NOMINAL, base=0)
-        assert made.seconds > 0
-        assert made.peak_memory > 0
+    made = make_forecast(costs, speeds=NOMINAL, base=0)
+    assert bool(costs.work) == (costs.model is not None) == (made.seconds is not None)
+    assert made.peak_memory > 0 or name == "raw"  # which makes no arrays
 
 
-def test_method_without_a_model_has_no_forecast(graphs):
-    assert DGI().forecast(graphs[0]) is None
+@pytest.mark.parametrize("name", METHODS)
+def test_memory_of_every_method_grows_with_the_graph(name, graphs):
+    amounts = [sum(METHODS[name]()._memory_costs(graph).memory.values()) for graph in graphs]
+    assert amounts[0] <= amounts[1] <= amounts[2]
+    assert amounts[0] < amounts[2] or name == "raw"
+
+
+def test_memory_is_the_same_with_and_without_the_work(graphs):
+    for method in (AutoEmbedder(), FTGCL()):
+        assert method.costs(graphs[0]).memory == method._memory_costs(graphs[0]).memory
+
+
+def test_time_of_a_method_without_a_model_is_not_forecast(graphs):
+    made = DGI().forecast(graphs[0])
+    assert made.seconds is None
+    assert made.peak_memory > current_memory()
+
+
+def test_vectors_of_many_components_count_several_times(graphs):
+    nodes, few, many = graphs[0].num_nodes, 10_000, 20_000
+    more = [sum(AutoEmbedder(n_components=size).costs(graphs[0]).memory.values()) for size in (few, many)]
+    assert more[1] - more[0] > 2 * 4 * nodes * (many - few)
+
+
+def test_weights_of_wide_layers_count_with_gradients_and_moments(graphs):
+    memory = FTGCL(n_components=5000).costs(graphs[0]).memory
+    assert memory["parameters"] == 4 * 4 * (graphs[0].num_features * 5000 + 5000**2)
 
 
 def test_graph_without_features_is_forecast():

@@ -7,7 +7,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
-from graphprox import FTGCL, AutoEmbedder, NotInductiveError, ParameterError, synthetic
+from graphprox import NotInductiveError
 from graphprox.methods import GraphEmbedder, MethodInfo, register_method
 
 
@@ -42,10 +42,3 @@ def test_error_of_a_method_without_transform_states_the_alternative(registry, gr
         made.transform(graph)
     with pytest.raises(AttributeError, match="'Transductive' object has no attribute 'transfrom'"):
         made.transfrom(graph)
-
-
-@pytest.mark.parametrize("method", [AutoEmbedder, FTGCL])
-@pytest.mark.parametrize("size", [2**40, 2**63 - 1, 10**20])
-def test_an_embedding_must_fit_into_memory(method, size):
-    with pytest.raises(ParameterError, match="components must fit into memory; it needs"):
-        method(n_components=size).fit(synthetic(nodes=140))

@@ -6,7 +6,7 @@ one, unless ``keep`` is given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from graphprox.auto.criteria.base import BALANCED
 from graphprox.auto.criteria.held_out_features import CANDIDATES, MAX_SPLITS, SMALL
@@ -42,8 +42,7 @@ def auto_costs(graph: Graph, *, keep: str, n_components: int) -> Costs:
     Costs
     """
     size, has_features = Size.of(graph), has_informative_features(graph)
-    choice = EDGES if not has_features else BALANCED if keep == "auto" else keep
-    weights = Selection(choice, {}).weights
+    weights = _weights_of_outputs(keep, has_features=has_features)
     channels = count_channels(size, weights)
     width = min(MAX_DIRECTIONS, size.nodes, size.columns)
     parts = [_combination_work(size, channels, n_components)]
@@ -57,6 +56,30 @@ def auto_costs(graph: Graph, *, keep: str, n_components: int) -> Costs:
     if has_features and keep == "auto" and size.entries:
         parts.append(_criterion_work(graph, size))
     return Costs("auto", add_work(*parts), _memory(size, channels, n_components))
+
+
+def auto_memory(graph: Graph, *, keep: str, n_components: int) -> dict[str, float]:
+    """Return the memory of embedding a graph by the default method, by the names of coefficients.
+
+    Parameters
+    ----------
+    graph : Graph
+    keep : str
+        What is kept, or ``"auto"``.
+    n_components : int
+
+    Returns
+    -------
+    dict of str to float
+        Bytes.
+    """
+    size = Size.of(graph)
+    channels = count_channels(size, _weights_of_outputs(keep, has_features=has_informative_features(graph)))
+    return _memory(size, channels, n_components)
+
+
+def _weights_of_outputs(keep: str, *, has_features: bool) -> Mapping[str, float]:
+    return Selection(EDGES if not has_features else BALANCED if keep == "auto" else keep, {}).weights
 
 
 def count_channels(size: Size, names: Iterable[str]) -> dict[str, int]:
@@ -120,8 +143,10 @@ def _combination_work(size: Size, channels: dict[str, int], n_components: int) -
 
 
 def _memory(size: Size, channels: dict[str, int], n_components: int) -> dict[str, float]:
-    total = sum(channels.values()) + n_components
-    rows = size.nodes * total
+    num_channels = sum(channels.values())
+    total = num_channels + n_components
+    # The outputs, and the vectors; or else, after the outputs, the vectors twice and the projection to them.
+    rows = max(size.nodes * total, (2 * size.nodes + num_channels) * n_components)
     if not fits_memory(size.nodes, count_kept_columns(channels, n_components)):
         # A block of all outputs, and a panel of columns that is spread over edges.
         rows = min(rows, BLOCK_ROWS * total + 3 * size.nodes * column_panels(size.nodes, MAX_DIRECTIONS)[0].stop)

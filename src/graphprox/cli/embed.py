@@ -140,7 +140,8 @@ def embed_graph(
     graph of more than 131,072 nodes, and `--resume` continues after it. Other methods start from the beginning.
 
     `--dry-run` forecasts time and memory, of this machine and within a factor of about 1.5, for auto and the FT-GCL
-    family; other methods have no forecast. What needs more memory than is available stops before any work.
+    family; for other methods, only the memory of their largest arrays. What needs more memory than is available stops
+    before any work.
 
     Examples:
 
@@ -332,6 +333,7 @@ def _fit(
 
     ``check`` is called with the graph before any work.
     """
+    from graphprox.forecast import ignore_memory
     from graphprox.ftgcl.tensorboard import tensorboard_callbacks
 
     model = options["checkpoint_dir"]
@@ -348,7 +350,8 @@ def _fit(
             )
         graph = _load_graph(source, estimator)
         check(graph)
-        with _explain_interruption(estimator.name, model), _remove_on_error(temporary):
+        # What needs too much memory has been refused in the words of the command line.
+        with _explain_interruption(estimator.name, model), _remove_on_error(temporary), ignore_memory():
             embedding = estimator.fit(graph).embedding_
         if model is not None and not is_saved_while_training:
             estimator.save(model, overwrite=True)  # what may be replaced was checked above

@@ -22,21 +22,26 @@ class Forecast:
 
     Parameters
     ----------
-    seconds : float
-        Time of fitting, without that of reading the graph.
+    seconds : float or None
+        Time of fitting, without that of reading the graph; None if it is not forecast.
     peak_memory : int
-        Peak memory of the process in bytes, with all that it has loaded already.
+        Peak memory of the process in bytes, with all that it has loaded already. If the time is not forecast, what the
+        largest arrays need at least.
 
     Examples
     --------
     >>> print(Forecast(seconds=190.0, peak_memory=3_200_000_000))
     about 3 min 10 s and 3.2 GB of memory, on this machine if it is idle
+    >>> print(Forecast(seconds=None, peak_memory=3_200_000_000))
+    at least 3.2 GB of memory; the time is not forecast
     """
 
-    seconds: float
+    seconds: float | None
     peak_memory: int
 
     def __str__(self) -> str:
+        if self.seconds is None:
+            return f"at least {format_memory(self.peak_memory)} of memory; the time is not forecast"
         cost = f"about {format_duration(self.seconds)} and {format_memory(self.peak_memory)} of memory"
         return f"{cost}, on this machine if it is idle"
 
@@ -56,14 +61,18 @@ def make_forecast(costs: Costs, *, speeds: Speeds | None = None, base: int | Non
     -------
     Forecast
     """
-    speeds = machine_speeds() if speeds is None else speeds
-    coefficients = load_coefficients()[costs.model]
-    seconds, memory = coefficients["seconds"], coefficients["memory"]
+    coefficients = {} if costs.model is None else load_coefficients()[costs.model]
     # No graph of the fit has every kind of work and of memory: what is not known counts as it is.
-    total = seconds[START] + sum(seconds.get(name, 1.0) * speeds.seconds(work) for name, work in costs.work.items())
+    memory = coefficients.get("memory", {START: 0.0})
     needed = memory[START] + sum(memory.get(name, 1.0) * amount for name, amount in costs.memory.items())
     needed += current_memory() if base is None else base
-    return Forecast(total, max(int(needed), 0 if base is not None else peak_memory() or 0))
+    seconds = None if costs.model is None else _forecast_seconds(costs, coefficients["seconds"], speeds)
+    return Forecast(seconds, max(int(needed), 0 if base is not None else peak_memory() or 0))
+
+
+def _forecast_seconds(costs: Costs, factors: Mapping[str, float], speeds: Speeds | None) -> float:
+    speeds = machine_speeds() if speeds is None else speeds
+    return factors[START] + sum(factors.get(name, 1.0) * speeds.seconds(work) for name, work in costs.work.items())
 
 
 @cache

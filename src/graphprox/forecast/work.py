@@ -43,15 +43,16 @@ class Costs:
 
     Parameters
     ----------
-    model : str
-        Table of coefficients, such as ``"auto"``.
+    model : str or None
+        Table of coefficients, such as ``"auto"``; None for a method that has none: it counts its largest arrays, and
+        its time is not forecast.
     work : mapping of str to Work
         Amount of work by the name of its coefficient.
     memory : mapping of str to float
         Bytes by the name of their coefficient.
     """
 
-    model: str
+    model: str | None
     work: Mapping[str, Work]
     memory: Mapping[str, float] = field(default_factory=dict)
 

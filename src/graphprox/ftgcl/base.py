@@ -346,10 +346,10 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
 
         return training_costs(graph, self.recipe())
 
-    def _stores_vectors(self, graph: Graph) -> bool:
-        from graphprox.ftgcl.training_costs import choose_chunk_size
+    def _memory_costs(self, graph: Graph) -> Costs:
+        from graphprox.ftgcl.training_costs import MODEL, training_memory
 
-        return choose_chunk_size(graph, self.recipe()) is not None
+        return Costs(MODEL, {}, training_memory(graph, self.recipe()))
 
     def embed_after(self, graph: GraphLike, epochs: Iterable[int]) -> Iterator[tuple[list[float], FloatArray]]:
         """Train once, and yield the embedding after each of several numbers of epochs.

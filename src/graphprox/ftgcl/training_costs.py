@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from graphprox._utils.memory import available_memory, current_memory
 from graphprox.forecast import NOMINAL, make_forecast
+from graphprox.forecast.arrays import ADAM_COPIES
 from graphprox.forecast.forecasts import load_coefficients
 from graphprox.forecast.work import FLOAT, Costs, Size, Work, add_work, search_memory, search_work
 from graphprox.ftgcl.chunk_rules import obstacle_to_chunks
@@ -21,6 +22,7 @@ TOPOLOGY, FEATURE = "topology", "feature"
 PASSES = 3  # over a product: forward, and backward for its input and its weight
 SECOND_PASS = (PASSES + 1) / PASSES  # of an epoch in chunks, which are encoded twice
 PROPAGATION, EPOCH = "propagation", "epoch"  # stages, beside the views
+CONTRAST_MATRICES = 8  # of the size of the products of channels of two views: forward, and backward
 MODEL = "ft-gcl"
 MIN_CHUNK, MAX_CHUNK = 2**10, 2**16  # nodes; larger chunks are not faster
 
@@ -37,7 +39,27 @@ def training_costs(graph: Graph, recipe: Recipe) -> Costs:
     -------
     Costs
     """
-    return _training_costs(graph, recipe, choose_chunk_size(graph, recipe))
+    size, chunk_size = Size.of(graph), choose_chunk_size(graph, recipe)
+    stages = work_of_stages(size, recipe, columns=_count_columns(graph), in_chunks=chunk_size is not None)
+    epoch = stages.pop(EPOCH)
+    work = add_work(*stages.values(), _times(epoch, recipe.epochs))
+    return Costs(MODEL, work, _memory_in_chunks(size, recipe, chunk_size))
+
+
+def training_memory(graph: Graph, recipe: Recipe) -> dict[str, float]:
+    """Return the memory of the same, by the names of coefficients.
+
+    Parameters
+    ----------
+    graph : Graph
+    recipe : Recipe
+
+    Returns
+    -------
+    dict of str to float
+        Bytes.
+    """
+    return _memory_in_chunks(Size.of(graph), recipe, choose_chunk_size(graph, recipe))
 
 
 def choose_chunk_size(graph: Graph, recipe: Recipe) -> int | None:
@@ -65,14 +87,6 @@ def choose_chunk_size(graph: Graph, recipe: Recipe) -> int | None:
     rows = int(free / (load_coefficients()[MODEL]["memory"]["rows"] * _row_bytes(recipe)))
     # A power of two, so that it is the same on most machines: the sums are rounded differently for another.
     return int(min(MAX_CHUNK, max(MIN_CHUNK, 2 ** (rows.bit_length() - 1))))
-
-
-def _training_costs(graph: Graph, recipe: Recipe, chunk_size: int | None) -> Costs:
-    size, in_chunks = Size.of(graph), chunk_size is not None
-    stages = work_of_stages(size, recipe, columns=_count_columns(graph), in_chunks=in_chunks)
-    epoch = stages.pop(EPOCH)
-    memory = _memory(size, recipe) if chunk_size is None else _chunk_memory(size, recipe, chunk_size)
-    return Costs(MODEL, add_work(*stages.values(), _times(epoch, recipe.epochs)), memory)
 
 
 def work_of_stages(
@@ -205,8 +219,10 @@ def _row_bytes(recipe: Recipe) -> float:
     return float(FLOAT * (hidden * (layers - 1) + 2 * out))
 
 
-def _chunk_memory(size: Size, recipe: Recipe, chunk_size: int) -> dict[str, float]:
+def _memory_in_chunks(size: Size, recipe: Recipe, chunk_size: int | None) -> dict[str, float]:
     """Return the memory of training in chunks: propagation and vectors use at most their shares of the free memory."""
+    if chunk_size is None:
+        return _memory(size, recipe)
     available = available_memory()
     share = float("inf") if available is None else max(available - current_memory(), 0) / 4
     columns = ARRAYS * FLOAT * size.nodes * min(size.columns + 1.0, max(1.0, share / (ARRAYS * FLOAT * size.nodes)))
@@ -218,13 +234,22 @@ def _chunk_memory(size: Size, recipe: Recipe, chunk_size: int) -> dict[str, floa
     }
 
 
-def _memory(size: Size, recipe: Recipe) -> dict[str, float]:
+def _count_parameters(size: Size, recipe: Recipe) -> float:
+    """Return the number of weights of the encoder and the head."""
     out, hidden, layers = _channels(recipe)
+    encoder = float(size.columns) * (hidden if layers > 1 else out) + float(hidden) * hidden * max(layers - 2, 0)
+    head = recipe.head.out_channels * (out + recipe.head.out_channels * (recipe.head.num_layers - 1))
+    return encoder + float(hidden) * out * (layers > 1) + float(head) * (recipe.head.num_layers > 0)
+
+
+def _memory(size: Size, recipe: Recipe) -> dict[str, float]:
+    contrasted = recipe.head.out_channels if recipe.head.num_layers else recipe.encoder.n_components
     return {
         "rows": size.nodes * _row_bytes(recipe),
         "entries": float(FLOAT * size.entries),
         "features": float(FLOAT * size.nonzero),
-        "weights": float(FLOAT * (size.columns * (hidden if layers > 1 else out) + 3 * out * out)),
+        "parameters": float(FLOAT * ADAM_COPIES * _count_parameters(size, recipe)),
+        "contrast": float(FLOAT * CONTRAST_MATRICES * contrasted**2 * (recipe.objective.name != "node")),
         "rankings": float(FLOAT * size.nodes * 200 * (TOPOLOGY in recipe.required_views)),
         "views": FLOAT * sum(_prepared_entries(size, recipe, view) for view in recipe.required_views),
         "scores": search_memory(size.nodes),

@@ -53,6 +53,16 @@ def to_positive_pairs(graph: Graph) -> Tensor:
     return torch.cat([edges[:, edges[0] != edges[1]], loops], 1)
 
 
+def count_pairs(graph: Graph) -> float:
+    """Return the bytes of the positive and negative pairs of nodes of a step, and of what non-edges are sampled from.
+
+    Parameters
+    ----------
+    graph : Graph
+    """
+    return 5.0 * torch.int64.itemsize * (graph.num_entries + graph.num_nodes)
+
+
 @dataclass(frozen=True, eq=False)
 class NonEdges:
     """The ordered pairs of distinct nodes that no edge joins, to sample from.

@@ -12,9 +12,12 @@ from torch import Tensor, nn
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_layers
+from graphprox.forecast.work import Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
-from graphprox.methods._edge_reconstruction import NonEdges, PairDecoder, to_positive_pairs
+from graphprox.methods._edge_reconstruction import NonEdges, PairDecoder, count_pairs, to_positive_pairs
 from graphprox.methods._neural import GraphTensors, fork_rng, minimize, to_vectors
 from graphprox.methods.vgae import VariationalEncoder
 
@@ -91,6 +94,11 @@ class ARVGA(InductiveEmbedder):
     epochs: int = parameter(200, min=0)
     learning_rate: float = parameter(1e-3, above=0)
     normalize: str = parameter("none", choices=("rows", "none"))
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        n, wide = self.n_components, self.discriminator_channels
+        pairs, weights = count_pairs(graph), n * wide + wide**2
+        return count_layers(Size.of(graph), [self.hidden_channels, 2 * n], weights=weights, others=pairs)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         from torch_geometric.nn import ARGVA

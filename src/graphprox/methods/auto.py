@@ -185,6 +185,11 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
 
         return auto_costs(graph, keep=self.keep, n_components=self.n_components)
 
+    def _memory_costs(self, graph: Graph) -> Costs:
+        from graphprox.auto.auto_costs import auto_memory
+
+        return Costs(self.name, {}, auto_memory(graph, keep=self.keep, n_components=self.n_components))
+
     def _transform(self, graph: Graph) -> FloatArray:
         store = self._make_store(graph, self.combination_.weights)
         return self.combination_.transform(*self._outputs(graph, self.combination_.weights, store), store)

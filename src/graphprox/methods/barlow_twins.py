@@ -9,6 +9,9 @@ from torch import Tensor
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.progress import Progress
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_layers
+from graphprox.forecast.work import FLOAT, Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import MethodInfo, register_method
 from graphprox.methods._augmentation import (
@@ -97,6 +100,10 @@ class BarlowTwins(AugmentedPairEmbedder):
         "BlogCatalog": {"epochs": 50},
         "CoauthorCS": COAUTHOR_CS,
     }
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        channels = [self.hidden_channels, self.n_components]
+        return count_layers(Size.of(graph), channels, passes=2, others=2 * FLOAT * self.n_components**2)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         with fork_rng(seed) as generator:

@@ -33,6 +33,8 @@ from graphprox._utils.renamed import renamed_parameter
 from graphprox._utils.suggestions import did_you_mean
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_arrays
 from graphprox.graph.graph import Graph
 from graphprox.graph.structural import has_structural_features, use_degree_buckets
 from graphprox.graph.validation import NO_EDGES, GraphLike, check_graph
@@ -306,6 +308,13 @@ class GraphMethod(_Fitted, BaseEstimator, ABC):  # type: ignore[misc]
         if other is not self:
             parameters = self.parameters()
             self.__dict__ |= {name: value for name, value in vars(other).items() if name not in parameters}
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        """Return what fitting on a graph needs of memory, coarsely: the bytes of the largest arrays.
+
+        It is counted before each fit, from sizes alone; a method overrides it if it holds more than its vectors.
+        """
+        return count_arrays(rows=float(getattr(self, "n_components", 0)) * graph.num_nodes)
 
     # -- features -----------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,9 @@ from torch.nn import functional
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.progress import Progress
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_layers, count_weights
+from graphprox.forecast.work import FLOAT, Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import MethodInfo, parameter, register_method
 from graphprox.methods._augmentation import (
@@ -121,6 +124,12 @@ class BGRL(AugmentedPairEmbedder):
     epochs: int = parameter(300, min=0)
     learning_rate: float = parameter(5e-4, above=0)
     momentum: float = parameter(0.99, min=0, max=1)
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        size, n, wide = Size.of(graph), self.n_components, self.predictor_channels
+        channels = [self.hidden_channels, n]
+        target = FLOAT * count_weights([size.columns, *channels])
+        return count_layers(size, channels, passes=2, rows=2.0 * size.nodes * wide, weights=2 * n * wide, others=target)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         with fork_rng(seed) as generator:

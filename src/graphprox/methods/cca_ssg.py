@@ -12,6 +12,9 @@ from torch import Tensor, nn
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_layers
+from graphprox.forecast.work import FLOAT, Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._augmentation import Augmenter, DebiasedBatchNorm, encode, standardize
@@ -93,6 +96,10 @@ class CCASSG(InductiveEmbedder):
     decorrelation_weight: float = parameter(1e-3, min=0)
     drop_edge_rate: float = parameter(0.4, min=0, max=1)
     drop_feature_rate: float = parameter(0.1, min=0, max=1)
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        channels = [self.n_components] * self.num_layers
+        return count_layers(Size.of(graph), channels, passes=2, others=2 * FLOAT * self.n_components**2)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         with fork_rng(seed) as generator:

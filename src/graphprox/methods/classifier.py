@@ -21,6 +21,7 @@ from graphprox.graph.graph import UNKNOWN_LABEL, Graph
 from graphprox.graph.splits import NodeSplit
 from graphprox.graph.validation import GraphLike, check_graph, is_matrix
 from graphprox.methods.base import GraphMethod, graph_without_edges
+from graphprox.methods.memory_check import check_fits_memory
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -72,6 +73,7 @@ class NodeClassifier(ClassifierMixin, GraphMethod):  # type: ignore[misc]
         method.check_parameters()
         seed = check_seed(self.random_state)
         checked = self._check_graph(graph, fitting=True)
+        check_fits_memory(method, checked)
         if isinstance(split, NodeSplit):
             classes, parts = None, split
         else:

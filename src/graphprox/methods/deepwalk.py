@@ -8,6 +8,9 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.numba_helpers import Int32Array
 from graphprox._utils.outcome import raise_if_diverged, warn_if_collapsed
 from graphprox._utils.progress import Progress
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_arrays
+from graphprox.forecast.work import FLOAT
 from graphprox.graph.graph import Graph
 from graphprox.methods import GraphEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._skipgram import train_skip_gram
@@ -77,6 +80,10 @@ class DeepWalk(GraphEmbedder):
     # Two or five passes over the walks have the same validation accuracy.
     epochs: int = parameter(1, min=0)
     learning_rate: float = parameter(0.025, above=0)
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        walks = FLOAT * float(graph.num_nodes) * self.num_walks * self.walk_length
+        return count_arrays(rows=2.0 * graph.num_nodes * self.n_components, entries=walks)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         generator = np.random.default_rng(seed)

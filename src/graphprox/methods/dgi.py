@@ -8,6 +8,9 @@ from torch import Tensor, nn
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_layers
+from graphprox.forecast.work import Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._neural import GraphTensors, fork_rng, minimize, to_vectors
@@ -70,6 +73,10 @@ class DGI(InductiveEmbedder):
     epochs: int = parameter(10_000, min=0)
     patience: int = parameter(20, min=1)
     learning_rate: float = parameter(1e-3, above=0)
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        size, n = Size.of(graph), self.n_components
+        return count_layers(size, [n], passes=2, rows=size.nodes * n, weights=n**2)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         from torch_geometric.nn import DeepGraphInfomax

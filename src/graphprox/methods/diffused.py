@@ -9,6 +9,9 @@ from sklearn.utils.extmath import randomized_svd
 
 from graphprox._utils.arrays import Features, FloatArray
 from graphprox._utils.progress import Progress
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_arrays
+from graphprox.forecast.work import FLOAT, Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.nn.convolution import in_neighbor_matrix
@@ -76,6 +79,11 @@ class DiffusedFeatures(_FittedDiffusion, InductiveEmbedder):
     n_components: int = parameter(256, min=1)
     alpha: float = parameter(0.15, min=0, max=1)
     hops: int = parameter(10, min=0)
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        size = Size.of(graph)
+        width = min(self.n_components, size.columns)
+        return count_arrays(rows=2.0 * size.nodes * width, others=FLOAT * float(size.columns) * width)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:  # noqa: ARG002 - takes seconds
         self.components_ = leading_directions(normalize(graph.x), self.n_components, seed)

@@ -14,18 +14,18 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from graphprox._utils.allocation import check_memory
 from graphprox._utils.arrays import Features, NodeIds
 from graphprox._utils.outcome import warn_if_alike
 from graphprox._utils.progress import Progress, report_progress
 from graphprox._utils.random import check_seed
 from graphprox.embedding import Embedding
-from graphprox.errors import NotInductiveError, ParameterError, StructuralFeaturesWarning
+from graphprox.errors import NotInductiveError, StructuralFeaturesWarning
 from graphprox.forecast import Costs, Forecast, make_forecast
 from graphprox.graph.conversion import to_numpy
 from graphprox.graph.graph import Graph
 from graphprox.graph.validation import GraphLike, check_graph, is_matrix
 from graphprox.methods.base import GraphMethod, graph_without_edges
+from graphprox.methods.memory_check import check_fits_memory
 
 
 class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphMethod):  # type: ignore[misc]
@@ -65,8 +65,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphMeth
         method.check_parameters()
         seed = check_seed(self.random_state)
         checked = self._check_graph(graph, fitting=True).without_labels()
-        if isinstance(size := getattr(method, "n_components", None), int) and not method._stores_vectors(checked):
-            check_memory(4 * size * checked.num_nodes, f"an embedding of {size:,} components", error=ParameterError)
+        check_fits_memory(method, checked)
         method.preprocessor_ = self.preprocessor_  # which a model is saved with while it trains
         self.__dict__.pop("embedding_", None)
         with report_progress(progress := self._progress()):
@@ -75,7 +74,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphMeth
         self.node_ids_, self.settings_ = checked.ids, method.settings()
         return self
 
-    def forecast(self, graph: GraphLike) -> Forecast | None:
+    def forecast(self, graph: GraphLike) -> Forecast:
         """Estimate what fitting on a graph takes on this machine, in well under a second for most graphs.
 
         Parameters
@@ -85,9 +84,9 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphMeth
 
         Returns
         -------
-        Forecast or None
-            Seconds, and peak memory of the process; None for a method without a model of its costs. The default method
-            and FT-GCL with its family have one.
+        Forecast
+            Seconds, and peak memory of the process. The default method and FT-GCL with its family have a model of their
+            time; of other methods, the memory of the largest arrays is counted, and seconds are None.
 
         Examples
         --------
@@ -95,10 +94,9 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphMeth
         >>> AutoEmbedder().forecast(synthetic(nodes=420)).seconds < 60
         True
         """
-        costs = self.costs(graph)
-        return None if costs is None else make_forecast(costs)
+        return make_forecast(self.costs(graph))
 
-    def costs(self, graph: GraphLike) -> Costs | None:
+    def costs(self, graph: GraphLike) -> Costs:
         """Count the work and the memory of fitting on a graph, of which a forecast is made.
 
         Parameters
@@ -107,21 +105,17 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphMeth
 
         Returns
         -------
-        Costs or None
-            None for a method without a model of its costs.
+        Costs
+            For a method without a model of its time, only memory.
         """
         method = self.resolve_preset(graph)
         method.check_parameters()
         with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):
             return method._costs(check_graph(graph).without_labels())
 
-    def _costs(self, graph: Graph) -> Costs | None:  # noqa: ARG002 - for subclasses
+    def _costs(self, graph: Graph) -> Costs:
         """Return the costs of fitting on a graph; see :mod:`graphprox.forecast`."""
-        return None
-
-    def _stores_vectors(self, graph: Graph) -> bool:  # noqa: ARG002 - for subclasses
-        """Return whether vectors that do not fit into memory are a memory map."""
-        return False
+        return self._memory_costs(graph)
 
     def fit_transform(self, graph: GraphLike, y: object = None) -> Any:
         """Fit on a graph, and return the vectors of its nodes.

@@ -11,9 +11,12 @@ from torch import Tensor, nn
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_layers
+from graphprox.forecast.work import Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
-from graphprox.methods._edge_reconstruction import NonEdges, PairDecoder, to_positive_pairs
+from graphprox.methods._edge_reconstruction import NonEdges, PairDecoder, count_pairs, to_positive_pairs
 from graphprox.methods._neural import GCNLayers, GraphTensors, fork_rng, minimize, to_vectors
 
 
@@ -83,6 +86,9 @@ class GAE(InductiveEmbedder):
     epochs: int = parameter(200, min=0)
     learning_rate: float = parameter(1e-2, above=0)
     normalize: str = parameter("rows", choices=("rows", "none"))
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        return count_layers(Size.of(graph), [self.hidden_channels, self.n_components], others=count_pairs(graph))
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         with fork_rng(seed) as generator:

@@ -10,6 +10,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from graphprox._utils.progress import Progress
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_layers
+from graphprox.forecast.work import FLOAT, Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import MethodInfo, NodeClassifier, parameter, register_method
 from graphprox.methods._neural import fork_rng
@@ -94,6 +97,10 @@ class GAT(NodeClassifier):
     learning_rate: float = parameter(5e-3, above=0)
     weight_decay: float = parameter(5e-4, min=0)
     dropout: float = parameter(0.6, min=0, max=0.99)
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        size = Size.of(graph)
+        return count_layers(size, [self.heads * self.hidden_channels], others=2.0 * FLOAT * self.heads * size.entries)
 
     def _fit(self, task: SupervisedTask, seed: int, progress: Progress | None) -> None:
         with fork_rng(seed) as generator:

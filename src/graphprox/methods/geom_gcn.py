@@ -17,6 +17,9 @@ from graphprox._utils.arrays import IntArray
 from graphprox._utils.numba_helpers import Float64Array
 from graphprox._utils.progress import Progress
 from graphprox.errors import NotInductiveError
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_layers
+from graphprox.forecast.work import Size
 from graphprox.graph.checksum import graph_checksum
 from graphprox.graph.graph import Graph
 from graphprox.methods import MethodInfo, NodeClassifier, parameter, register_method
@@ -111,6 +114,9 @@ class GeomGCN(NodeClassifier):
     weight_decay: float = parameter(5e-6, min=0)
     dropout: float = parameter(0.5, min=0, max=0.99)
     latent_epochs: int = parameter(200, min=0)
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        return count_layers(Size.of(graph), [NUM_RELATIONS * self.hidden_channels])
 
     def _fit(self, task: SupervisedTask, seed: int, progress: Progress | None) -> None:
         with fork_rng(seed) as generator:

@@ -13,6 +13,9 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.errors import ParameterError
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_layers
+from graphprox.forecast.work import FLOAT, Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._augmentation import cosine_schedule, encode, minimize_with_schedule
@@ -119,6 +122,11 @@ class GraphMAE(InductiveEmbedder):
         super().check_parameters()
         if self.n_components % self.heads:
             raise ParameterError(f"n_components must be a multiple of heads; got {self.n_components} and {self.heads}")
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        size, n = Size.of(graph), self.n_components
+        attention = FLOAT * self.heads * float(size.entries)
+        return count_layers(size, [n, n], rows=size.nodes * n, weights=n**2 + n * size.columns, others=attention)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         with fork_rng(seed) as generator:

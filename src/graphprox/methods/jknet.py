@@ -11,6 +11,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from graphprox._utils.progress import Progress
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_layers
+from graphprox.forecast.work import Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import MethodInfo, NodeClassifier, parameter, register_method
 from graphprox.methods._neural import GraphTensors, fork_rng
@@ -99,6 +102,9 @@ class JKNet(NodeClassifier):
     learning_rate: float = parameter(5e-3, above=0)
     weight_decay: float = parameter(5e-4, min=0)
     dropout: float = parameter(0.5, min=0, max=0.99)
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        return count_layers(Size.of(graph), [self.hidden_channels] * self.num_layers)
 
     def _fit(self, task: SupervisedTask, seed: int, progress: Progress | None) -> None:
         with fork_rng(seed) as generator:

@@ -13,6 +13,9 @@ from graphprox._utils.hashing import GOLDEN, stream
 from graphprox._utils.numba_helpers import Float32Array, Int32Array, njit_fast
 from graphprox._utils.outcome import raise_if_diverged, warn_if_collapsed
 from graphprox._utils.progress import Progress
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_arrays
+from graphprox.forecast.work import FLOAT
 from graphprox.graph.graph import Graph
 from graphprox.methods import GraphEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._skipgram import (
@@ -88,6 +91,10 @@ class LINE(GraphEmbedder):
     epochs: int = parameter(1000, min=0)
     num_negatives: int = parameter(5, min=1)
     learning_rate: float = parameter(0.025, above=0)
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        entries = 4.0 * FLOAT * graph.num_entries  # two nodes, and an alias with its probability
+        return count_arrays(rows=2.0 * graph.num_nodes * self.n_components, entries=entries)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         generator, edges, half = np.random.default_rng(seed), EdgeSampler.of(graph), self.n_components // 2

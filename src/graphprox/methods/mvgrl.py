@@ -15,6 +15,9 @@ from torch.nn import functional
 from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_arrays
+from graphprox.forecast.work import FLOAT, Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 from graphprox.methods._neural import fork_rng, minimize, to_vectors
@@ -106,6 +109,13 @@ class MVGRL(InductiveEmbedder):
     epochs: int = parameter(3000, min=0)
     patience: int = parameter(20, min=1)
     learning_rate: float = parameter(1e-3, above=0)
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        size, n = Size.of(graph), self.n_components
+        batch = size.nodes if size.nodes <= self.subgraph_size else self.num_subgraphs * self.subgraph_size
+        dense = 2.0 * FLOAT * min(size.nodes**2, max(MAX_DENSE_ENTRIES, size.nodes))
+        rows, weights = max(4.0 * batch, 2.0 * size.nodes) * n, 2.0 * size.columns * n + n**2
+        return count_arrays(rows=rows, weights=weights, others=dense)
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         views = self._make_views(graph, self.settings())

@@ -8,6 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from graphprox._utils.progress import Progress
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_layers
+from graphprox.forecast.work import Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import MethodInfo, NodeClassifier, parameter, register_method
 from graphprox.methods._neural import GraphTensors, minimize, to_gcn_edges
@@ -71,6 +74,9 @@ class SGC(NodeClassifier):
     hops: int = parameter(2, min=1)
     epochs: int = parameter(100, min=1)
     learning_rate: float = parameter(0.2, above=0)
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        return count_layers(Size.of(graph), [])
 
     def _fit(self, task: SupervisedTask, seed: int, progress: Progress | None) -> None:
         del seed  # the problem is convex, and weights start at zero

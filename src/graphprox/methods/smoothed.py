@@ -9,6 +9,9 @@ import scipy.sparse as sp
 
 from graphprox._utils.arrays import Features
 from graphprox._utils.progress import Progress
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import INDEX, count_arrays
+from graphprox.forecast.work import FLOAT, Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
 
@@ -61,6 +64,10 @@ class SmoothedFeatures(InductiveEmbedder):
     stochastic: ClassVar[bool] = False
 
     hops: int = parameter(2, min=0)
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        size = Size.of(graph)
+        return count_arrays(rows=2.0 * size.nonzero, entries=(INDEX + FLOAT) * float(size.entries + size.nodes))
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> Features:  # noqa: ARG002 - deterministic
         return smooth_features(graph, self.hops)

@@ -8,8 +8,12 @@ import torch
 from torch import Tensor, nn
 
 from graphprox._utils.arrays import FloatArray
+from graphprox.forecast import Costs
+from graphprox.forecast.arrays import count_layers
+from graphprox.forecast.work import Size
+from graphprox.graph.graph import Graph
 from graphprox.methods import MethodInfo, register_method
-from graphprox.methods._edge_reconstruction import PairDecoder
+from graphprox.methods._edge_reconstruction import PairDecoder, count_pairs
 from graphprox.methods._neural import GCNLayers, GraphTensors, to_vectors
 from graphprox.methods.gae import GAE
 from graphprox.nn.convolution import Edges
@@ -66,6 +70,9 @@ class VGAE(GAE):
         summary="a variational graph autoencoder: nodes are normal distributions, whose means are the vectors",
         paper="Kipf and Welling, Variational Graph Auto-Encoders, NeurIPS workshop 2016",
     )
+
+    def _memory_costs(self, graph: Graph) -> Costs:
+        return count_layers(Size.of(graph), [self.hidden_channels, 2 * self.n_components], others=count_pairs(graph))
 
     def _make_model(self, num_features: int, generator: torch.Generator) -> Any:
         from torch_geometric import nn as pyg
