@@ -1,13 +1,20 @@
 """The default method by several processes: rows are divided, and the result is that of one process up to rounding.
 
-Covers graphprox.auto.exchange, and what processes change in the other modules of graphprox.auto.
+Covers graphprox.auto.exchange and graphprox.auto.consensus.
+
+And what processes change in the other modules of graphprox.auto.
 """
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.preprocessing import normalize
 
+from auto.topic_graphs import topic_graph
+from graphprox import AutoEmbedder, Graph, synthetic
 from graphprox.auto import row_store
 from graphprox.auto.exchange import gather_rows, select_rows, to_columns, to_rows
 from graphprox.auto.row_store import RowStore
@@ -65,3 +72,97 @@ def fill_store(processes, in_files, panel_bytes):
 @pytest.mark.parametrize("panel_bytes", [0, 1 << 29])
 def test_columns_are_computed_by_all_and_rows_kept_by_their_owners(workers, size, in_files, panel_bytes):
     assert workers(size, fill_store, in_files, panel_bytes) == [True] * size
+
+
+# -- embedding ------------------------------------------------------------------------------------------------------
+
+
+def dense_graph():
+    return synthetic(nodes=420)
+
+
+def directed_graph():
+    """Return a graph with weights, of which some are zero, and isolated nodes."""
+    graph = synthetic(nodes=280)
+    rng = np.random.default_rng(0)
+    weight = rng.integers(0, 4, graph.num_entries).astype(np.float32)
+    x = np.concatenate([graph.x, rng.normal(size=(3, 32))])
+    return Graph(x, graph.edge_index, edge_weight=weight, directed=True)
+
+
+def sparse_graph():
+    return topic_graph(nodes=300)
+
+
+def wide_graph():
+    return topic_graph(nodes=100, words=150)
+
+
+def graph_without_features():
+    with warnings.catch_warnings(action="ignore"):
+        return Graph(None, synthetic(nodes=420).edge_index, num_nodes=425)
+
+
+GRAPHS = {
+    make.__name__: make for make in (dense_graph, directed_graph, sparse_graph, wide_graph, graph_without_features)
+}
+
+
+def make_small_blocks(is_small):
+    """Let rows be many blocks in files, or what they are by default."""
+    sizes = {"ONE_BLOCK": 10, "BLOCK_ROWS": 97, "MEMORY_BYTES": 0, "PANEL_BYTES": 1 << 15}
+    for name, size in sizes.items():
+        setattr(row_store, name, size if is_small else DEFAULTS[name])
+
+
+DEFAULTS = {name: getattr(row_store, name) for name in ("ONE_BLOCK", "BLOCK_ROWS", "MEMORY_BYTES", "PANEL_BYTES")}
+
+
+def embed(_processes, name, keep="auto", is_small=False):
+    """Return vectors, selection, and what transforms the graph to: in each process, all of it."""
+    graph = GRAPHS[name]()
+    make_small_blocks(is_small)
+    try:
+        fitted = AutoEmbedder(n_components=24, keep=keep).fit(graph)
+        return np.array(fitted.vectors_), fitted.selection_, np.array(fitted.transform(graph))
+    finally:
+        make_small_blocks(False)
+
+
+def cosines(rows):
+    unit = normalize(rows)
+    return unit @ unit.T
+
+
+def assert_alike(results, expected):
+    vectors, selection, _ = expected
+    for found, chosen, transformed in results:
+        assert chosen.weights == pytest.approx(selection.weights, abs=1e-4)
+        assert chosen == results[0][1]
+        assert (chosen.choice, chosen.scores) == (selection.choice, pytest.approx(selection.scores, abs=1e-4))
+        assert found.tobytes() == results[0][0].tobytes()
+        np.testing.assert_allclose(cosines(found), cosines(vectors), atol=1e-4)
+        np.testing.assert_allclose(np.abs(found), np.abs(vectors), atol=1e-3)
+        np.testing.assert_allclose(transformed, found, atol=1e-4)
+
+
+@SIZES
+@pytest.mark.parametrize("name", GRAPHS)
+def test_vectors_and_selection_are_those_of_one_process(workers, size, name):
+    assert_alike(workers(size, embed, name), embed(None, name))
+
+
+@SIZES
+@pytest.mark.parametrize("keep", ["features", "graph"])
+def test_every_output_is_that_of_one_process(workers, size, keep):
+    assert_alike(workers(size, embed, "dense_graph", keep), embed(None, "dense_graph", keep))
+
+
+@pytest.mark.parametrize("name", ["dense_graph", "sparse_graph", "graph_without_features"])
+def test_many_blocks_in_files_are_divided_as_one_block(workers, name):
+    assert_alike(workers(2, embed, name, "auto", True), embed(None, name, "auto", True))
+
+
+def test_same_number_of_processes_gives_the_same_bytes(workers):
+    first, second = (workers(3, embed, "dense_graph")[0][0] for _ in range(2))
+    assert first.tobytes() == second.tobytes()

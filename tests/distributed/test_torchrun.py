@@ -75,8 +75,8 @@ def test_error_of_the_user_is_printed_once(tmp_path, arguments, sentence):
     ("arguments", "sentence"),
     [
         (
-            ["embed", "synthetic", "--out", "v.npy"],
-            "error: several processes share the training of --method ft-gcl and ",
+            ["embed", "synthetic", "--method", "dgi", "--out", "v.npy"],
+            "error: several processes share the work of --method auto, ft-gcl and its family; got dgi: ",
         ),
         (
             ["embed", "synthetic", "--method", "grace", "--out", "v.npy"],

@@ -72,6 +72,10 @@ class Team:
         """
         return array
 
+    def gather_texts(self, text: str) -> list[str]:
+        """Return the texts of all processes, in the order of their ranks."""
+        return [text]
+
     def any(self, flag: bool) -> bool:
         """Return whether a flag is set in any process."""
         return flag

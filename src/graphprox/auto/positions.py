@@ -17,7 +17,6 @@ from sklearn.preprocessing import normalize
 from graphprox._utils.arrays import FloatArray, IntArray, NodeIds
 from graphprox._utils.mapped import release_pages
 from graphprox._utils.team import Team
-from graphprox.auto.exchange import gather_rows
 from graphprox.auto.neighbor_matrix import neighbor_matrix
 from graphprox.auto.preparation import (
     MAX_DENSITY,
@@ -98,10 +97,7 @@ class Positions:
         -------
         Positions
         """
-        if store.team.size == 1:
-            return self
-        own = self.preparation.directions
-        directions = gather_rows(store.team, own, store.empty(len(self.ids), own.shape[1]))
+        directions = store.gather(self.preparation.directions, len(self.ids))
         return replace(self, preparation=replace(self.preparation, directions=directions))
 
     def transform(self, graph: Graph, store: RowStore | None = None) -> FloatArray:

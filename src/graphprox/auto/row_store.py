@@ -18,7 +18,7 @@ from graphprox._utils.mapped import is_mapped, release_pages
 from graphprox._utils.memory import available_memory
 from graphprox._utils.team import ALONE, Team
 from graphprox._utils.work_folder import work_folder
-from graphprox.auto.exchange import to_columns, to_rows
+from graphprox.auto.exchange import gather_rows, to_columns, to_rows
 from graphprox.io.storage.disk_space import check_disk_space
 from graphprox.io.storage.memory_maps import make_temporary_map
 
@@ -238,6 +238,22 @@ class RowStore:
     def own_rows(self, num_rows: int) -> slice:
         """Return the rows that this process keeps, of all."""
         return self.team.rows(num_rows)
+
+    def gather(self, rows: FloatArray, num_rows: int) -> FloatArray:
+        """Return the rows of all processes, in each of them.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (own rows, num_columns)
+        num_rows : int
+            Number of rows of all processes.
+
+        Returns
+        -------
+        ndarray of shape (num_rows, num_columns)
+            The given array if this process is alone.
+        """
+        return rows if self.team.size == 1 else gather_rows(self.team, rows, self.empty(num_rows, rows.shape[1]))
 
     def own_columns(self, columns: slice) -> slice:
         """Return the columns that this process computes, of those that are computed together."""

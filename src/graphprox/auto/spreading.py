@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.progress import current_progress
-from graphprox.auto.exchange import gather_rows
 from graphprox.auto.row_store import RowStore
 from graphprox.auto.stages import Stages
 from graphprox.nn.convolution import Edges
@@ -61,9 +60,7 @@ def similar_edges(
     """
 
     def search() -> NDArray[np.int32]:
-        if store is None or store.team.size == 1:
-            return _find_similar(rows, random_state)
-        return _find_similar(gather_rows(store.team, rows, store.empty(num_nodes, rows.shape[1])), random_state)
+        return _find_similar(rows if store is None else store.gather(rows, num_nodes), random_state)
 
     return GCNConv.prepare_edges(_link_both_ways((stages or Stages()).keep(name, search)))
 

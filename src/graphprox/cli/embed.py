@@ -164,7 +164,8 @@ def embed_graph(
     settings = collect_settings(changes, method=family, dim=dim, epochs=epochs, scale=scale, options=_TRAINING_OPTIONS)
     estimator = _make_embedder(source.name, method, preset, recipe, settings, seed)
     check_is_shared(estimator)
-    resume, force = continue_if_restarted(folder, resume=resume, force=force)
+    if _saves_while_training(estimator) or model is not None:
+        resume, force = continue_if_restarted(folder, resume=resume, force=force)
     if explain is not None:
         _check_explains(estimator, explain)
     if dry_run:
@@ -189,7 +190,7 @@ def embed_graph(
             embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard, check=check)
         with show_stage(str(out), "writing"):
             written = write_together(out, embedding, layout=layout, table=table, overwrite=replaces)
-    if explain is not None:
+    if explain is not None and is_first():
         written.append(_plot_selection(explain, estimator))
     if model is None and _saves_while_training(estimator) and is_first():
         _remove_checkpoints(folder)
@@ -353,7 +354,7 @@ def _fit(
         # What needs too much memory has been refused in the words of the command line.
         with _explain_interruption(estimator.name, model), _remove_on_error(temporary), ignore_memory():
             embedding = estimator.fit(graph).embedding_
-        if model is not None and not is_saved_while_training:
+        if model is not None and not is_saved_while_training and is_first():
             estimator.save(model, overwrite=True)  # what may be replaced was checked above
     return embedding
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphprox._utils.defaults import DEFAULT_TRAINED_METHOD
+from graphprox._utils.defaults import DEFAULT_METHOD, DEFAULT_TRAINED_METHOD
 from graphprox.cli.ranks import is_first, several, was_restarted
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError
@@ -35,11 +35,11 @@ def check_outputs_once(
 
 
 def check_is_shared(estimator: GraphEmbedder) -> None:
-    """Check that several processes can share the training of a method, if there are several."""
-    if several() is not None and "checkpoint_dir" not in estimator.parameters():
+    """Check that several processes can share the work of a method, if there are several."""
+    if several() is not None and not estimator.shares_work:
         raise ParameterError(
-            f"several processes share the training of --method {DEFAULT_TRAINED_METHOD} and its family; got "
-            f"{estimator.name}: name such a method, or start one process without torchrun"
+            f"several processes share the work of --method {DEFAULT_METHOD}, {DEFAULT_TRAINED_METHOD} and its family; "
+            f"got {estimator.name}: name such a method, or start one process without torchrun"
         )
 
 

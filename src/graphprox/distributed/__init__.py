@@ -1,4 +1,4 @@
-"""Training by several processes, on one machine or on many, started by torchrun.
+"""Embedding by several processes, on one machine or on many, started by torchrun.
 
     launch ─► processes ─► collectives ─► halo ─► encoder
 

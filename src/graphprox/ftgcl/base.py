@@ -135,6 +135,7 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
 
     recipe_fields: ClassVar[Mapping[str, Any]] = {}  # what makes the method what it is
     forced_fields: ClassVar[Mapping[str, Any]] = {}  # what no setting changes
+    shares_work: ClassVar[bool] = True
 
     epochs: int = parameter(20, min=0)
     k_max: int = parameter(10, min=1, max=1000)

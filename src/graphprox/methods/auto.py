@@ -14,7 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from graphprox._utils.arrays import Features, FloatArray, IntArray, MatrixLike
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import Progress
+from graphprox._utils.team import ALONE, Team
 from graphprox.auto.combination import Combination, to_unit_rows
+from graphprox.auto.consensus import agree_on_selection, find_processes
 from graphprox.auto.criteria import CRITERIA
 from graphprox.auto.criteria.base import FEATURES, GRAPH, RATIOS
 from graphprox.auto.explanation import explain
@@ -108,6 +110,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
     )
     presets: ClassVar = {}
     ignores_structural_features: ClassVar[bool] = True
+    shares_work: ClassVar[bool] = True
 
     n_components: int = parameter(256, min=1)
     keep: str = parameter(CHOOSE, choices=(CHOOSE, *RATIOS))
@@ -117,14 +120,17 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         start = time.perf_counter()
         report = progress or _ignore_progress
         self._seed = seed
-        self._make_store(graph, OUTPUTS)  # raises if there is no room for files, before any work
+        team = find_processes(graph, {**self.settings(), "random_state": seed})
+        self._make_store(graph, OUTPUTS, team)  # raises if there is no room for files, before any work
         stages = open_stages(graph, self.settings(), seed)
-        self.selection_ = stages.keep("selection", lambda: self._select(graph, seed, report), SELECTION)
+        self.selection_ = stages.keep(
+            "selection", lambda: agree_on_selection(team, self._select(graph, seed, report)), SELECTION
+        )
         has_features, weights = self.selection_.choice != EDGES, self.selection_.weights
-        store = self._make_store(graph, weights)
+        store = self._make_store(graph, weights, team)
         steps = len(weights) + 4  # features, positions, each of the outputs, their directions, the vectors
         report("embedding", 0, steps)
-        self.preparation_ = stages.keep("preparation", lambda: self._prepare(graph, seed), PREPARATION)
+        self.preparation_ = stages.keep("preparation", lambda: self._prepare(graph, seed, team), PREPARATION)
         report("embedding", 1, steps)
         self.positions_ = None
         if POSITIONS in weights:
@@ -150,17 +156,20 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
             store=store,
             is_stored=lambda vectors: vectors is rows,
         )
+        vectors = store.gather(vectors, graph.num_nodes)
+        if self.positions_ is not None:
+            self.positions_ = self.positions_.gather(store)
         report("embedding", steps, steps)
         self.seconds_ = time.perf_counter() - start
         self._shape, self._peak_memory = vectors.shape, peak_memory()
         return read_only(vectors) if store.in_files else vectors
 
-    def _prepare(self, graph: Graph, seed: int) -> Preparation | None:
+    def _prepare(self, graph: Graph, seed: int, team: Team) -> Preparation | None:
         if self.selection_.choice == EDGES:
             return None
         # Columns on a common scale stay on it, and none are scaled if the user wants none.
         limited = self.preprocessor_.scaling is None and self.scale != "none"
-        return Preparation.fit(graph.x, random_state=seed, limited=limited)
+        return Preparation.fit(graph.x, random_state=seed, limited=limited, team=team)
 
     def _combine(
         self, graph: Graph, store: RowStore, stages: Stages, report: Progress
@@ -177,6 +186,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
             n_components=self.n_components,
             num_neighbors=num_neighbors,
             random_state=self._seed,
+            team=store.team,
         )
         return combination, to_unit_rows(combination.project(outputs, store)), num_neighbors
 
@@ -194,13 +204,13 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         store = self._make_store(graph, self.combination_.weights)
         return self.combination_.transform(*self._outputs(graph, self.combination_.weights, store), store)
 
-    def _make_store(self, graph: Graph, names: Collection[str]) -> RowStore:
-        """Return where rows of the outputs of these names are kept."""
+    def _make_store(self, graph: Graph, names: Collection[str], team: Team = ALONE) -> RowStore:
+        """Return where rows of the outputs of these names are kept, of which each process of a team has a part."""
         from graphprox.auto.auto_costs import count_channels
         from graphprox.forecast.work import Size
 
         return RowStore.of(
-            graph.num_nodes, count_kept_columns(count_channels(Size.of(graph), names), self.n_components)
+            graph.num_nodes, count_kept_columns(count_channels(Size.of(graph), names), self.n_components), team
         )
 
     @property

@@ -96,6 +96,8 @@ class GraphMethod(_Fitted, BaseEstimator, ABC):  # type: ignore[misc]
     ignores_structural_features : bool
         Whether a graph without features gets features of the method's own, in place of the structural ones that a
         `StructuralFeaturesWarning` is about. True for every method that reads no features.
+    shares_work : bool
+        Whether several processes can fit the method together; see :mod:`graphprox.distributed`.
     """
 
     name: ClassVar[str]
@@ -103,6 +105,7 @@ class GraphMethod(_Fitted, BaseEstimator, ABC):  # type: ignore[misc]
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     stochastic: ClassVar[bool] = True
     ignores_structural_features: ClassVar[bool] = False
+    shares_work: ClassVar[bool] = False
 
     preset: str = parameter(AUTO, is_setting=False)
     scale: ScaleName = parameter("auto", choices=SCALES, is_setting=False)
