@@ -1,6 +1,6 @@
 """Forecasts grow with the work, count what the process uses already, and use the coefficients that were measured.
 
-Covers graphprox.forecast.machine and graphprox.forecast.work.
+Covers graphprox.forecast.largest_arrays, graphprox.forecast.machine and graphprox.forecast.work.
 Covers graphprox.auto.auto_costs and graphprox.ftgcl.training_costs.
 """
 

@@ -1,4 +1,7 @@
-"""What cannot fit into memory is refused by fit, before any work; what would fit is named."""
+"""What cannot fit into memory is refused by fit, before any work; what would fit is named.
+
+Covers graphprox.forecast.ignoring.
+"""
 
 from __future__ import annotations
 

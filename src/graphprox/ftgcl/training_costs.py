@@ -7,8 +7,8 @@ import scipy.sparse as sp
 
 from graphprox._utils.memory import available_memory, current_memory
 from graphprox.forecast import NOMINAL, make_forecast
-from graphprox.forecast.arrays import ADAM_COPIES
 from graphprox.forecast.forecasts import load_coefficients
+from graphprox.forecast.largest_arrays import ADAM_COPIES
 from graphprox.forecast.work import FLOAT, Costs, Size, Work, add_work, search_memory, search_work
 from graphprox.ftgcl.chunk_rules import obstacle_to_chunks
 from graphprox.ftgcl.recipe import Recipe

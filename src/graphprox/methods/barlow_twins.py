@@ -10,7 +10,7 @@ from torch import Tensor
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.progress import Progress
 from graphprox.forecast import Costs
-from graphprox.forecast.arrays import count_layers
+from graphprox.forecast.largest_arrays import count_layers
 from graphprox.forecast.work import FLOAT, Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import MethodInfo, register_method

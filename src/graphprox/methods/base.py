@@ -34,7 +34,7 @@ from graphprox._utils.suggestions import did_you_mean
 from graphprox.datasets.dataset import Dataset
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.forecast import Costs
-from graphprox.forecast.arrays import count_arrays
+from graphprox.forecast.largest_arrays import count_arrays
 from graphprox.graph.graph import Graph
 from graphprox.graph.structural import has_structural_features, use_degree_buckets
 from graphprox.graph.validation import NO_EDGES, GraphLike, check_graph

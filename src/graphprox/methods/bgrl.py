@@ -13,7 +13,7 @@ from torch.nn import functional
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.progress import Progress
 from graphprox.forecast import Costs
-from graphprox.forecast.arrays import count_layers, count_weights
+from graphprox.forecast.largest_arrays import count_layers, count_weights
 from graphprox.forecast.work import FLOAT, Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import MethodInfo, parameter, register_method

@@ -9,7 +9,7 @@ from graphprox._utils.numba_helpers import Int32Array
 from graphprox._utils.outcome import raise_if_diverged, warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.forecast import Costs
-from graphprox.forecast.arrays import count_arrays
+from graphprox.forecast.largest_arrays import count_arrays
 from graphprox.forecast.work import FLOAT
 from graphprox.graph.graph import Graph
 from graphprox.methods import GraphEmbedder, MethodInfo, parameter, register_method

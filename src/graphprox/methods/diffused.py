@@ -10,7 +10,7 @@ from sklearn.utils.extmath import randomized_svd
 from graphprox._utils.arrays import Features, FloatArray
 from graphprox._utils.progress import Progress
 from graphprox.forecast import Costs
-from graphprox.forecast.arrays import count_arrays
+from graphprox.forecast.largest_arrays import count_arrays
 from graphprox.forecast.work import FLOAT, Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method

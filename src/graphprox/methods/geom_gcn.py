@@ -18,7 +18,7 @@ from graphprox._utils.numba_helpers import Float64Array
 from graphprox._utils.progress import Progress
 from graphprox.errors import NotInductiveError
 from graphprox.forecast import Costs
-from graphprox.forecast.arrays import count_layers
+from graphprox.forecast.largest_arrays import count_layers
 from graphprox.forecast.work import Size
 from graphprox.graph.checksum import graph_checksum
 from graphprox.graph.graph import Graph

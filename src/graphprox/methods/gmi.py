@@ -17,7 +17,7 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.forecast import Costs
-from graphprox.forecast.arrays import count_layers
+from graphprox.forecast.largest_arrays import count_layers
 from graphprox.forecast.work import Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method

@@ -14,7 +14,7 @@ from graphprox._utils.numba_helpers import Float32Array, Int32Array, njit_fast
 from graphprox._utils.outcome import raise_if_diverged, warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.forecast import Costs
-from graphprox.forecast.arrays import count_arrays
+from graphprox.forecast.largest_arrays import count_arrays
 from graphprox.forecast.work import FLOAT
 from graphprox.graph.graph import Graph
 from graphprox.methods import GraphEmbedder, MethodInfo, parameter, register_method

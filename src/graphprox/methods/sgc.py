@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from graphprox._utils.progress import Progress
 from graphprox.forecast import Costs
-from graphprox.forecast.arrays import count_layers
+from graphprox.forecast.largest_arrays import count_layers
 from graphprox.forecast.work import Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import MethodInfo, NodeClassifier, parameter, register_method

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from graphprox._utils.arrays import Features
 from graphprox._utils.progress import Progress
 from graphprox.forecast import Costs
-from graphprox.forecast.arrays import INDEX, count_arrays
+from graphprox.forecast.largest_arrays import INDEX, count_arrays
 from graphprox.forecast.work import FLOAT, Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
