@@ -16,6 +16,7 @@ from graphprox import Graph, synthetic
 from graphprox.distributed.halo import Halo
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.ftgcl.trainer import Trainer
+from graphprox.nn.convolution import Edges
 from graphprox.views.search import rank
 
 ENCODERS = ("gcn", "sage", "gat", "gin", "mlp", "diffusion", "linear diffusion")
@@ -82,7 +83,8 @@ CASES = list(product(["weighted", "directed", "undirected", "three nodes"], PREC
 
 
 def train_cases(processes, encoder):
-    """Train on each kind of graph, in each precision."""
+    """Train on each kind of graph, in each precision; rows are fetched by three columns at a time."""
+    Halo.max_columns = 3
     results = []
     for kind, dtype in CASES:
         graph = make_graph(kind)
@@ -148,3 +150,36 @@ def test_encoder_without_edges_sends_statistics_and_gradients_alone(workers, siz
     for sent, parameters in workers(size, count_step_bytes, graph, rank(graph.x, k_max=4), recipe):
         gradients = 4 * (sum(parameters) + len(parameters))  # and for each of them, how many processes have one
         assert sent == [2 * (size - 1) * statistics // size + 2 * (size - 1) * gradients // size] * 2
+
+
+def measure_width(processes):
+    """Return how many columns are fetched at a time, forward and backward."""
+    graph, widths = make_graph("undirected"), []
+    exchange = processes.exchange
+    processes.exchange = lambda rows, *counts: widths.append(rows.shape[-1]) or exchange(rows, *counts)
+    Halo.max_columns = 3
+    halo = Halo(processes, graph.edge_index, graph.num_nodes)
+    edges = Edges.of(halo.in_neighbors(graph.edge_index, None), part=halo)
+    own = torch.ones(halo.num_rows, 8, requires_grad=True)
+    widths.clear()
+    edges.matmul(own).sum().backward()
+    return widths
+
+
+def test_columns_of_other_processes_are_fetched_some_at_a_time(workers):
+    assert workers(2, measure_width) == [[3, 3, 2] * 2] * 2
+
+
+def collect_numbers(processes, edge_index, num_nodes):
+    halo = Halo(processes, edge_index, num_nodes)
+    own = torch.arange(num_nodes, dtype=torch.float64)[halo.rows, None].requires_grad_()
+    completed = halo.complete(own)
+    weights = torch.arange(1.0, len(completed) + 1, dtype=torch.float64)[:, None]
+    (completed * weights).sum().backward()
+    return own.grad[:, 0].tolist(), halo.collect(weights)[:, 0].tolist()
+
+
+def test_rows_are_collected_as_gradients_of_completed_rows_are(workers):
+    edge_index = np.array([[5, 0, 3, 1, 2, 2, 5], [0, 1, 1, 2, 2, 5, 4]])
+    for gradient, collected in workers(3, collect_numbers, edge_index, 6):
+        assert collected == gradient

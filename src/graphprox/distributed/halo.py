@@ -1,8 +1,8 @@
 """Exchange of rows along the edges of a graph that is divided among processes.
 
 Each process owns consecutive nodes, and the edges to them. The nodes of other processes that these edges come from are
-its halo. Before each propagation, the rows of the halo are fetched from their owners; their gradients return the same
-way. What is fetched is planned once for a graph, or for a view with the most neighbors.
+its halo. For each propagation, some columns of the halo's rows at a time are fetched from their owners, and not kept;
+their gradients return the same way. What is fetched is planned once for a graph, or for a view with the most neighbors.
 
 Completed rows are in the order of the nodes, so that sums over the neighbors of a node are those of one process, to the
 last digit.
@@ -21,6 +21,9 @@ from graphprox.distributed.collectives import exchange_rows
 from graphprox.distributed.processes import Processes
 from graphprox.nn.part import Part
 
+# That are fetched at a time. Fewer take less memory, but each block of columns passes over all edges again.
+MAX_COLUMNS = 64
+
 
 class Halo(Part):
     """The nodes of a process, and those of other processes that edges to them come from.
@@ -38,10 +41,11 @@ class Halo(Part):
     needed : ndarray of shape (num_needed,)
         Nodes of other processes that edges come from, ascending.
     sent, received : list of int
-        Number of rows that are sent to, and received from, each process.
+        Number of rows that are sent to, and received from, each process; this one sends itself its own rows.
     """
 
     is_whole = False
+    max_columns = MAX_COLUMNS
 
     def __init__(self, processes: Processes, edge_index: IntArray, num_nodes: int) -> None:
         self._processes = processes
@@ -50,12 +54,13 @@ class Halo(Part):
         sources = np.unique(source[self._is_own(target)])
         self.needed: IntArray = sources[~self._is_own(sources)]
         self.first = int(np.searchsorted(self.needed, self.rows.start))
+        completed = np.insert(self.needed, self.first, np.arange(self.rows.start, self.rows.stop))
         bounds = [each.start for each in processes.all_rows(num_nodes)] + [num_nodes]
-        self.received: list[int] = np.diff(np.searchsorted(self.needed, bounds)).tolist()
+        self.received: list[int] = np.diff(np.searchsorted(completed, bounds)).tolist()
         ones = [1] * processes.size
         self.sent: list[int] = processes.exchange(torch.tensor(self.received), ones, ones).tolist()
-        asked = processes.exchange(torch.from_numpy(self.needed), self.received, self.sent)
-        self._sent_rows = asked - self.rows.start
+        asked = processes.exchange(torch.from_numpy(completed), self.received, self.sent)
+        self._sent_rows = (asked - self.rows.start).int()
 
     @property
     def num_rows(self) -> int:
@@ -65,8 +70,14 @@ class Halo(Part):
     def complete(self, rows: Tensor) -> Tensor:
         """Return the rows of this process, among those of its halo; see :meth:`Part.complete`."""
         chosen = rows.index_select(0, self._sent_rows.to(rows.device))
-        fetched = exchange_rows(self._processes, chosen, self.sent, self.received)
-        return torch.cat([fetched[: self.first], rows, fetched[self.first :]])
+        # Own rows are exchanged, too, so that all arrive in their places and none is copied again.
+        return exchange_rows(self._processes, chosen, self.sent, self.received)
+
+    def collect(self, completed: Tensor) -> Tensor:
+        """Return the sums of completed rows at their owners; see :meth:`Part.collect`."""
+        arrived = self._processes.exchange(completed, self.received, self.sent)
+        sums = arrived.new_zeros(self.num_rows, *arrived.shape[1:])
+        return sums.index_add_(0, self._sent_rows.to(arrived.device), arrived)
 
     def total(self, value: float) -> float:
         """Return the sum of a number over all processes."""

@@ -19,7 +19,7 @@ from torch import Generator, Tensor, nn
 
 from graphprox._utils.arrays import FloatArray, IntArray
 from graphprox.nn.part import WHOLE, Part
-from graphprox.nn.sparse import SparsePattern
+from graphprox.nn.sparse import SparsePattern, spmm
 
 # Multiplies the input of a layer, (num_nodes, in_channels), by a weight: features.matmul, or the mm of a dense tensor.
 MatMul = Callable[[Tensor], Tensor]
@@ -74,6 +74,20 @@ class Edges:
         Tensor of shape (num_columns, channels)
         """
         return self.part.complete(rows)
+
+    def matmul(self, rows: Tensor) -> Tensor:
+        """Multiply the matrix of the edges by completed rows, of which some columns at a time are fetched.
+
+        Parameters
+        ----------
+        rows : Tensor of shape (num_rows, channels)
+
+        Returns
+        -------
+        Tensor of shape (num_rows, channels)
+            Differentiable in ``rows``, here and in the other parts.
+        """
+        return spmm(self.pattern, self.values, rows, self.part)
 
 
 class Convolution(nn.Module, ABC):
@@ -156,7 +170,8 @@ class Convolution(nn.Module, ABC):
         """Aggregate projected features along edges.
 
         Rows that edges come from are those of ``edges.complete(projected)``, which has more of them if the graph is
-        divided among processes.
+        divided among processes. Products with the matrix of the edges are ``edges.matmul(projected)``, which needs less
+        memory.
 
         Parameters
         ----------

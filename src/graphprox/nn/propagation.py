@@ -25,7 +25,6 @@ from graphprox._utils.arrays import FloatArray
 from graphprox._utils.numba_helpers import Int32Array, njit_fast, run_in_parallel
 from graphprox.errors import ParameterError
 from graphprox.nn.convolution import Edges
-from graphprox.nn.sparse import spmm
 
 
 def pagerank_coefficients(alpha: float, hops: int) -> tuple[float, ...]:
@@ -150,7 +149,7 @@ def _diffuse_part(edges: Edges, h: Tensor, coefficients: Sequence[float]) -> Ten
     *others, last = coefficients
     z = last * h
     for coefficient in reversed(others):
-        z = spmm(edges.pattern, edges.values, edges.complete(z)).add(h, alpha=coefficient)
+        z = edges.matmul(z).add(h, alpha=coefficient)
     return z
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd import Function
 from torch.nn import functional
+
+from graphprox.nn.part import WHOLE, Part
 
 # Devices that support embedding_bag and sampled products; on others rows are gathered and summed.
 FUSED_DEVICES = ("cpu", "cuda")
@@ -224,16 +226,22 @@ def _to_csr(starts: Tensor, columns: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 class _SparseMatMul(Function):
     @staticmethod
-    def forward(ctx: Any, pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
-        ctx.pattern, ctx.values = pattern, values
-        return pattern.matmul(values, dense)
+    def forward(ctx: Any, pattern: SparsePattern, values: Tensor, dense: Tensor, part: Part) -> Tensor:
+        ctx.pattern, ctx.values, ctx.part = pattern, values, part
+        return part.map_columns(lambda columns: pattern.matmul(values, part.complete(columns)), dense)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Any, ...]:
-        return None, None, ctx.pattern.transposed_matmul(ctx.values, gradients[0].contiguous())
+        pattern, values, part = ctx.pattern, ctx.values, ctx.part
+
+        def multiply(columns: Tensor) -> Tensor:
+            collected: Tensor = part.collect(pattern.transposed_matmul(values, columns))
+            return collected
+
+        return None, None, part.map_columns(multiply, gradients[0].contiguous()), None
 
 
-def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
+def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor, part: Part = WHOLE) -> Tensor:
     """Multiply a sparse matrix by a dense one.
 
     Parameters
@@ -243,6 +251,8 @@ def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
     values : Tensor of shape (num_entries,)
         Its values, which get no gradient.
     dense : Tensor of shape (num_columns, channels)
+        The rows of the part, which are completed.
+    part : Part, default=WHOLE
 
     Returns
     -------
@@ -255,7 +265,7 @@ def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
     >>> spmm(SparsePattern.of(matrix), torch.tensor(matrix.data), torch.tensor([[1.0], [10.0]])).tolist()
     [[20.0], [3.0]]
     """
-    result: Tensor = _SparseMatMul.apply(pattern, values, dense)  # type: ignore[no-untyped-call]
+    result: Tensor = _SparseMatMul.apply(pattern, values, dense, part)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -272,37 +282,56 @@ class _Attention(Function):
         bias: Tensor | None,
         heads: int,
         factors: Tensor | None,
-        first: int,
+        part: Part,
     ) -> Tensor:
-        scores = functional.linear(h, scorer.T.contiguous())  # (num_nodes, 2 * heads): as source, then as target
-        logits = scores[:, :heads].index_select(0, pattern.columns)
-        logits += scores[first:, heads:].index_select(0, pattern.rows)
+        scores = functional.linear(h, scorer.T.contiguous())  # (num_rows, 2 * heads): as source, then as target
+        logits = part.complete(scores[:, :heads]).index_select(0, pattern.columns)
+        logits += scores[:, heads:].index_select(0, pattern.rows)
         if bias is not None:
             logits += bias
         negative = logits <= 0  # at 0, leaky_relu of torch has the slope of the negative side
         attention = pattern.row_softmax(torch.where(negative, slope * logits, logits))
         weights = attention if factors is None else attention * factors
-        ctx.pattern, ctx.slope, ctx.heads, ctx.has_bias, ctx.first = pattern, slope, heads, bias is not None, first
+        ctx.pattern, ctx.slope, ctx.heads, ctx.has_bias, ctx.part = pattern, slope, heads, bias is not None, part
         ctx.save_for_backward(h, scorer, attention, negative, weights)
-        return _map_heads(h, heads, lambda part, head: pattern.matmul(weights[:, head], part))
+
+        def average(columns: Tensor, head: int) -> Tensor:
+            return pattern.matmul(weights[:, head], part.complete(columns))
+
+        return _map_heads(h, heads, lambda own, head: part.map_columns(partial(average, head=head), own))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Any, ...]:
-        pattern, heads = ctx.pattern, ctx.heads
+        pattern, heads, part = ctx.pattern, ctx.heads, ctx.part
         h, scorer, attention, negative, weights = ctx.saved_tensors
         upstream = gradients[0].contiguous()
         parts = zip(_split_heads(upstream, heads), _split_heads(h, heads), strict=True)
-        products = torch.stack([pattern.inner_products(gradient, part) for gradient, part in parts], 1)
+        products = torch.stack([_inner_products(pattern, gradient, own, part) for gradient, own in parts], 1)
         # Softmax: the gradient of an entry, minus the mean over its row weighted by attention.
         products *= weights
         logit_gradient = products - attention * pattern.row_sums(products).index_select(0, pattern.rows)
         logit_gradient = torch.where(negative, ctx.slope * logit_gradient, logit_gradient)
-        target_gradient = _place_rows(pattern.row_sums(logit_gradient), ctx.first, len(h))
-        score_gradient = torch.cat([pattern.column_sums(logit_gradient), target_gradient], 1)
-        h_gradient = _map_heads(upstream, heads, lambda part, head: pattern.transposed_matmul(weights[:, head], part))
+        source_gradient = part.collect(pattern.column_sums(logit_gradient))
+        score_gradient = torch.cat([source_gradient, pattern.row_sums(logit_gradient)], 1)
+
+        def distribute(columns: Tensor, head: int) -> Tensor:
+            collected: Tensor = part.collect(pattern.transposed_matmul(weights[:, head], columns))
+            return collected
+
+        h_gradient = _map_heads(
+            upstream, heads, lambda gradient, head: part.map_columns(partial(distribute, head=head), gradient)
+        )
         h_gradient.addmm_(score_gradient, scorer.T)
         scorer_gradient = (score_gradient.T @ h).T  # the transposed product is much slower
         return None, None, h_gradient, scorer_gradient, logit_gradient if ctx.has_bias else None, None, None, None
+
+
+def _inner_products(pattern: SparsePattern, left: Tensor, right: Tensor, part: Part) -> Tensor:
+    """Return the inner products of rows with completed rows, of which some columns at a time are fetched."""
+    width = part.max_columns or left.shape[1]
+    blocks = zip(torch.split(left, width, 1), torch.split(right, width, 1), strict=True)
+    products = (pattern.inner_products(each.contiguous(), part.complete(other.contiguous())) for each, other in blocks)
+    return reduce(Tensor.add_, products)
 
 
 def attend(
@@ -314,15 +343,15 @@ def attend(
     heads: int,
     slope: float,
     factors: Tensor | None = None,
-    first: int = 0,
+    part: Part = WHOLE,
 ) -> Tensor:
     """Average in-neighbors weighted by attention, without a message per edge.
 
     Parameters
     ----------
     pattern : SparsePattern
-        Row i holds the in-neighbors of node ``first + i``.
-    h : Tensor of shape (num_nodes, heads * head_channels)
+        Row i holds the in-neighbors of node i of the part, among its completed rows.
+    h : Tensor of shape (num_rows, heads * head_channels)
         Projected features.
     scorer : Tensor of shape (heads * head_channels, 2 * heads)
         Maps ``h`` to the scores of a node as the source and as the target of an edge.
@@ -333,8 +362,8 @@ def attend(
         Negative slope of the leaky ReLU of the logits.
     factors : Tensor of shape (num_entries, heads), optional
         Constants, such as those of dropout, by which weights are multiplied after the softmax.
-    first : int, default=0
-        The node of the first row.
+    part : Part, default=WHOLE
+        The nodes that rows stand for.
 
     Returns
     -------
@@ -342,14 +371,9 @@ def attend(
         Differentiable in ``h``, ``scorer`` and ``bias``.
     """
     result: Tensor = _Attention.apply(  # type: ignore[no-untyped-call]
-        pattern, slope, h, scorer, bias, heads, factors, first
+        pattern, slope, h, scorer, bias, heads, factors, part
     )
     return result
-
-
-def _place_rows(matrix: Tensor, first: int, length: int) -> Tensor:
-    """Return a matrix of ``length`` rows, zero but for the given ones, which begin at row ``first``."""
-    return matrix if len(matrix) == length else functional.pad(matrix, (0, 0, first, length - first - len(matrix)))
 
 
 def _split_heads(matrix: Tensor, heads: int) -> tuple[Tensor, ...]:

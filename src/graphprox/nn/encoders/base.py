@@ -100,8 +100,8 @@ class Encoder(nn.Module, ABC):
     n_components : int
         Number of channels of the embedding.
     completes_rows : bool
-        Whether it reads rows of other nodes from ``edges.complete`` alone, so that a graph can be divided among
-        processes.
+        Whether it reads rows of other nodes from ``edges.matmul`` and ``edges.complete`` alone, so that a graph can be
+        divided among processes.
     """
 
     Options: ClassVar[type[EncoderOptions]] = EncoderOptions

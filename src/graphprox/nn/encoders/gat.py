@@ -72,13 +72,13 @@ class GATConv(Convolution):
         scorer, factors = attention_scorer(self.source, self.target), self.factors(edges.pattern)
         mean = attend(
             edges.pattern,
-            edges.complete(projected),
+            projected,
             scorer,
             bias,
             heads=self.heads,
             slope=NEGATIVE_SLOPE,
             factors=factors,
-            first=edges.part.first,
+            part=edges.part,
         )
         return mean.add_(self.bias)
 

@@ -12,7 +12,6 @@ from torch import Tensor
 from graphprox.nn.convolution import Convolution, Edges, invert_positive
 from graphprox.nn.encoders.base import ConvolutionEncoder, EncoderOptions, register_encoder
 from graphprox.nn.part import WHOLE, Part
-from graphprox.nn.sparse import spmm
 
 
 class GCNConv(Convolution):
@@ -39,7 +38,7 @@ class GCNConv(Convolution):
 
     def propagate(self, projected: Tensor, edges: Edges) -> Tensor:
         """Return the weighted sum over in-neighbors plus a bias, of shape (num_nodes, out_channels)."""
-        return spmm(edges.pattern, edges.values, edges.complete(projected)).add_(self.bias)
+        return edges.matmul(projected).add_(self.bias)
 
 
 class GCNOptions(EncoderOptions):

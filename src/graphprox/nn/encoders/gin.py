@@ -9,7 +9,6 @@ from torch import Generator, Tensor, nn
 
 from graphprox.nn.convolution import Convolution, Edges, glorot
 from graphprox.nn.encoders.base import ConvolutionEncoder, EncoderOptions, register_encoder
-from graphprox.nn.sparse import spmm
 
 
 class GINConv(Convolution):
@@ -32,7 +31,7 @@ class GINConv(Convolution):
     def propagate(self, projected: Tensor, edges: Edges) -> Tensor:
         """Return the MLP of the sum, of shape (num_nodes, out_channels)."""
         # The first linear layer of the MLP is the projection: it commutes with the sum.
-        neighbors = spmm(edges.pattern, edges.values, edges.complete(projected))
+        neighbors = edges.matmul(projected)
         total = neighbors.add_(projected).add_(self.bias)
         return torch.addmm(self.second_bias, torch.relu_(total), self.second)
 

@@ -10,7 +10,6 @@ from torch import Tensor
 from graphprox.nn.convolution import Convolution, Edges, invert_positive
 from graphprox.nn.encoders.base import ConvolutionEncoder, EncoderOptions, register_encoder
 from graphprox.nn.part import WHOLE, Part
-from graphprox.nn.sparse import spmm
 
 
 class SAGEConv(Convolution):
@@ -29,7 +28,7 @@ class SAGEConv(Convolution):
     def propagate(self, projected: Tensor, edges: Edges) -> Tensor:
         """Return the mean of one half plus the other half and a bias, of shape (num_nodes, out_channels)."""
         neighbors, itself = projected.chunk(2, dim=1)
-        return spmm(edges.pattern, edges.values, edges.complete(neighbors)).add_(itself).add_(self.bias)
+        return edges.matmul(neighbors).add_(itself).add_(self.bias)
 
 
 class SAGEOptions(EncoderOptions):
