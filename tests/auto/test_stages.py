@@ -1,4 +1,7 @@
-"""A run of auto that is killed at any stage is resumed, and gives the bytes of one that was not."""
+"""A run of auto that is killed at any stage is resumed, and gives the bytes of one that was not.
+
+Covers graphprox.auto.packing.
+"""
 
 from __future__ import annotations
 

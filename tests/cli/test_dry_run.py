@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+from types import SimpleNamespace
 
 import pytest
 
@@ -29,7 +31,7 @@ def test_dry_run_prints_a_forecast_and_writes_nothing(embed, tmp_path, method):
     assert (code, err) == (0, "")
     assert out.startswith(f"{GRAPH}, 420 nodes, by {method}: about ")
     assert " of memory, on this machine if it is idle; " in out
-    assert out.endswith(" are available\n")
+    assert out.splitlines()[0].endswith(" are available")
     assert not list(tmp_path.iterdir())
 
 
@@ -55,7 +57,8 @@ def test_method_without_a_model_of_its_time_says_so(embed):
     code, out, _ = embed("--method", "dgi", "--dry-run")
     assert code == 0
     assert re.match(
-        rf"{GRAPH}, 420 nodes, by dgi: at least \d+ MB of memory; the time is not forecast; .* are available\n$", out
+        rf"{GRAPH}, 420 nodes, by dgi: at least \d+ MB of memory; the time is not forecast; .* are available$",
+        out.splitlines()[0],
     )
     printed = json.loads(embed("--method", "dgi", "--dry-run", "--json")[1])
     assert printed["seconds"] is None
@@ -137,6 +140,47 @@ def test_long_runs_are_announced_unless_quiet(embed, run, tmp_path, monkeypatch)
     assert run("--quiet", "embed", GRAPH, "--out", tmp_path / "emb.npy")[2] == ""
 
 
+def test_large_files_are_announced_with_long_runs(embed, monkeypatch):
+    monkeypatch.setattr("graphprox.forecast.make_forecast", lambda *_, **__: Forecast(125.0, 2_000_000_000))
+    monkeypatch.setattr(dry_run, "LARGE_FILES", 0)
+    assert " for the embedding); " in embed()[2].splitlines()[1]
+
+
 def test_short_runs_measure_no_speeds(embed, monkeypatch):
     monkeypatch.setattr("graphprox.forecast.machine.measure_speeds", never_fit)
     assert embed()[0] == 0
+
+
+# -- disk space -------------------------------------------------------------------------------------------------------
+
+
+def test_dry_run_shows_disk_space(embed, tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5_000_000_000))
+    code, out, _ = embed("--model", tmp_path / "other", "--dry-run")
+    assert code == 0
+    line = out.splitlines()[1]
+    assert f" on the disk of {tmp_path / 'new'} and {tmp_path / 'other'} (" in line
+    assert " for the embedding, " in line
+    assert line.endswith(" for the model); 5.0 GB are free")
+
+
+def test_dry_run_shows_disk_space_in_json(embed, tmp_path):
+    printed = json.loads(embed("--method", "ft-gcl", "--model", tmp_path / "model", "--dry-run", "--json")[1])
+    files = {each["files"]: each["folder"] for each in printed["disk"]}
+    assert files["the embedding"] == str(tmp_path / "new")
+    assert files["the model and its checkpoints"] == str(tmp_path / "model")
+    assert files["rankings of views"].endswith("rankings")
+    assert all(0 <= each["mb"] < each["free_mb"] for each in printed["disk"])
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",), ("--method", "raw")])
+def test_too_little_disk_space_is_refused_before_any_work(embed, tmp_path, monkeypatch, options):
+    monkeypatch.setattr(GraphEmbedder, "fit", never_fit)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=10_000))
+    code, out, err = embed(*options)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert " must not need more space than is free on a disk; it needs about " in err
+    assert err.endswith("and 0 MB are free: name a folder on another disk by --out, or free space\n")
+    assert err.count("\n") == 1
+    assert not list(tmp_path.iterdir())

@@ -10,13 +10,16 @@ import typer
 from graphprox._utils.amounts import format_memory, to_megabytes
 from graphprox._utils.memory import available_memory
 from graphprox._utils.strict_json import dump_json
+from graphprox.cli.disk_forecast import to_json
 from graphprox.cli.progress_display import is_quiet
 
 if TYPE_CHECKING:
+    from graphprox.forecast.disk import DiskUse
     from graphprox.graph.graph import Graph
     from graphprox.methods import GraphEmbedder
 
 LONG = 60.0  # seconds of a forecast that is announced
+LARGE_FILES = 10**9  # bytes of files that are announced with it
 
 DryRunOption = Annotated[
     bool,
@@ -28,8 +31,16 @@ IgnoreMemoryOption = Annotated[
 ]
 
 
-def print_forecast(estimator: GraphEmbedder, graph: Graph, *, title: str, as_json: bool, ignore_memory: bool) -> None:
-    """Print what fitting would take, as ``--dry-run`` does; raise if there is too little memory.
+def print_forecast(
+    estimator: GraphEmbedder,
+    graph: Graph,
+    *,
+    title: str,
+    uses: list[DiskUse],
+    as_json: bool,
+    ignore_memory: bool,
+) -> None:
+    """Print what fitting would take, as ``--dry-run`` does; raise if there is too little memory or disk space.
 
     Parameters
     ----------
@@ -37,12 +48,17 @@ def print_forecast(estimator: GraphEmbedder, graph: Graph, *, title: str, as_jso
     graph : Graph
     title : str
         Name of the graph.
+    uses : list of DiskUse
+        Disk space that files will take.
     as_json : bool
     ignore_memory : bool
         Whether too little memory is no error.
     """
+    from graphprox.forecast.disk import check_disk_uses, describe_disk_uses
+
     if not ignore_memory:
         check_available_memory(estimator, graph)
+    check_disk_uses(uses, estimator.name)
     forecast = estimator.forecast(graph)
     available = available_memory()
     if as_json:
@@ -53,15 +69,19 @@ def print_forecast(estimator: GraphEmbedder, graph: Graph, *, title: str, as_jso
             "seconds": None if forecast.seconds is None else round(forecast.seconds, 1),
             "peak_memory_mb": to_megabytes(forecast.peak_memory),
             "available_memory_mb": to_megabytes(available),
+            "disk": to_json(uses),
         }
         print(dump_json(about, indent=2))
         return
     has = "" if available is None else f"; {format_memory(available)} are available"
     print(f"{title}, {graph.num_nodes:,} nodes, by {estimator.name}: {forecast}{has}")
+    print("\n".join(describe_disk_uses(uses)))
 
 
-def announce_forecast(estimator: GraphEmbedder, graph: Graph, *, title: str, ignore_memory: bool) -> None:
-    """Raise if there is too little memory for fitting, and print a forecast of more than a minute on stderr.
+def announce_forecast(
+    estimator: GraphEmbedder, graph: Graph, *, title: str, uses: list[DiskUse], ignore_memory: bool
+) -> None:
+    """Raise if there is too little memory or disk space, and print a forecast of more than a minute on stderr.
 
     Parameters
     ----------
@@ -69,13 +89,17 @@ def announce_forecast(estimator: GraphEmbedder, graph: Graph, *, title: str, ign
     graph : Graph
     title : str
         Name of the graph.
+    uses : list of DiskUse
+        Disk space that files will take.
     ignore_memory : bool
         Whether too little memory is no error.
     """
     from graphprox.forecast import NOMINAL, make_forecast
+    from graphprox.forecast.disk import check_disk_uses, describe_disk_uses
 
     if not ignore_memory:
         check_available_memory(estimator, graph)
+    check_disk_uses(uses, estimator.name)
     costs = estimator.costs(graph)
     # A short run is not made longer by measuring the speed of the machine.
     seconds = make_forecast(costs, speeds=NOMINAL).seconds
@@ -83,7 +107,9 @@ def announce_forecast(estimator: GraphEmbedder, graph: Graph, *, title: str, ign
         return
     forecast = make_forecast(costs)
     if forecast.seconds is not None and forecast.seconds >= LONG:
-        print(f"{title}: {estimator.name} will take {forecast}", file=sys.stderr, flush=True)
+        print(f"{title}: {estimator.name} will take {forecast}", file=sys.stderr)
+        if sum(each.size for each in uses) >= LARGE_FILES:
+            print("\n".join(describe_disk_uses(uses)), file=sys.stderr, flush=True)
 
 
 def check_available_memory(estimator: GraphEmbedder, graph: Graph) -> None:

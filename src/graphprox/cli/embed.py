@@ -19,6 +19,7 @@ from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
 from graphprox._utils.work_folder import use_work_folder
+from graphprox.cli.disk_forecast import list_disk_uses
 from graphprox.cli.dry_run import DryRunOption, IgnoreMemoryOption, announce_forecast, print_forecast
 from graphprox.cli.embedding_options import (
     ForceOutputOption,
@@ -56,6 +57,7 @@ from graphprox.io.storage.model_files import FAMILY, has_stages
 
 if TYPE_CHECKING:
     from graphprox.auto.selection import Selection
+    from graphprox.forecast.disk import DiskUse
     from graphprox.ftgcl.base import ContrastiveEmbedder
     from graphprox.graph.graph import Graph
     from graphprox.methods import GraphEmbedder
@@ -140,8 +142,8 @@ def embed_graph(
     graph of more than 131,072 nodes, and `--resume` continues after it. Other methods start from the beginning.
 
     `--dry-run` forecasts time and memory, of this machine and within a factor of about 1.5, for auto and the FT-GCL
-    family; for other methods, only the memory of their largest arrays. What needs more memory than is available stops
-    before any work.
+    family; for other methods, only the memory of their largest arrays. It shows the disk space of all files, too. What
+    needs more memory than is available, or more disk space than is free, stops before any work.
 
     Examples:
 
@@ -168,9 +170,15 @@ def embed_graph(
         resume, force = continue_if_restarted(folder, resume=resume, force=force)
     if explain is not None:
         _check_explains(estimator, explain)
+
+    def list_uses(graph: Graph) -> list[DiskUse]:
+        return list_disk_uses(estimator, graph, out=out, model=folder, is_saved=model is not None, work_dir=work_dir)
+
     if dry_run:
         graph = _load_graph(source, estimator)
-        print_forecast(estimator, graph, title=source.name, as_json=as_json, ignore_memory=ignore_memory)
+        print_forecast(
+            estimator, graph, title=source.name, uses=list_uses(graph), as_json=as_json, ignore_memory=ignore_memory
+        )
         return
     options = {
         "checkpoint_dir": model,
@@ -183,7 +191,7 @@ def embed_graph(
 
     def check(graph: Graph) -> None:
         if several() is None:  # the work of one process is forecast
-            announce_forecast(estimator, graph, title=source.name, ignore_memory=ignore_memory)
+            announce_forecast(estimator, graph, title=source.name, uses=list_uses(graph), ignore_memory=ignore_memory)
 
     with _keep_stages(estimator, model, resume=resume):
         with use_work_folder(work_dir or out.parent):

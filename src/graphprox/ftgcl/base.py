@@ -23,6 +23,7 @@ from graphprox._utils.team import current_team
 from graphprox._utils.toml import leaves, to_plain
 from graphprox.errors import ParameterError
 from graphprox.forecast import Costs
+from graphprox.forecast.disk import DiskUses
 from graphprox.ftgcl.checkpoint import remove_checkpoints
 from graphprox.ftgcl.chunk_rules import obstacle_to_chunks
 from graphprox.ftgcl.chunked_trainer import choose_batches
@@ -346,6 +347,16 @@ class ContrastiveEmbedder(_FittedContrastive, InductiveEmbedder):
         from graphprox.ftgcl.training_costs import training_costs
 
         return training_costs(graph, self.recipe())
+
+    def _disk_use(self, graph: Graph, *, is_saved: bool) -> DiskUses:  # noqa: ARG002 - it is saved while it trains
+        from graphprox.ftgcl.training_disk import training_disk_use
+
+        return training_disk_use(graph, self.recipe(), checkpoint_every=self.checkpoint_every, cache=self.cache)
+
+    def _count_components(self, graph: Graph) -> int:
+        from graphprox.ftgcl.training_disk import make_empty_model
+
+        return make_empty_model(graph, self.recipe()).encoder.n_components
 
     def _memory_costs(self, graph: Graph) -> Costs:
         from graphprox.ftgcl.training_costs import MODEL, training_memory

@@ -31,6 +31,7 @@ from graphprox.auto.stages import Stages, open_stages
 from graphprox.auto.storage import Facts, FittedParts, load_fitted, save_fitted
 from graphprox.errors import ParameterError, StructuralFeaturesWarning
 from graphprox.forecast import Costs
+from graphprox.forecast.disk import DiskUses
 from graphprox.graph.graph import Graph
 from graphprox.graph.structural import has_informative_features, has_structural_features
 from graphprox.graph.validation import GraphLike, check_graph
@@ -199,6 +200,11 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
         from graphprox.auto.auto_costs import auto_memory
 
         return Costs(self.name, {}, auto_memory(graph, keep=self.keep, n_components=self.n_components))
+
+    def _disk_use(self, graph: Graph, *, is_saved: bool) -> DiskUses:
+        from graphprox.auto.auto_disk import auto_disk_use
+
+        return auto_disk_use(graph, keep=self.keep, n_components=self.n_components, is_saved=is_saved)
 
     def _transform(self, graph: Graph) -> FloatArray:
         store = self._make_store(graph, self.combination_.weights)

@@ -21,6 +21,7 @@ from graphprox._utils.random import check_seed
 from graphprox.embedding import Embedding
 from graphprox.errors import NotInductiveError, StructuralFeaturesWarning
 from graphprox.forecast import Costs, Forecast, make_forecast
+from graphprox.forecast.disk import DiskUses
 from graphprox.graph.conversion import to_numpy
 from graphprox.graph.graph import Graph
 from graphprox.graph.validation import GraphLike, check_graph, is_matrix
@@ -112,6 +113,59 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphMeth
         method.check_parameters()
         with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):
             return method._costs(check_graph(graph).without_labels())
+
+    def disk_use(self, graph: GraphLike, *, is_saved: bool = False) -> DiskUses:
+        """Estimate how many bytes of files fitting on a graph needs, without the vectors that it returns.
+
+        Parameters
+        ----------
+        graph : Graph, Dataset, Data, networkx.Graph, tuple, sparse or dense matrix
+        is_saved : bool, default=False
+            Whether the model is saved in a folder.
+
+        Returns
+        -------
+        mapping of str to mapping
+            Bytes by place (``"work"``, ``"model"`` or ``"cache"``), and in each by what the files are.
+
+        Examples
+        --------
+        >>> from graphprox import AutoEmbedder, synthetic
+        >>> AutoEmbedder(n_components=8).disk_use(synthetic(nodes=140))["work"]
+        {'rows that memory does not hold': 0}
+        """
+        method = self.resolve_preset(graph)
+        with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):
+            return method._disk_use(check_graph(graph).without_labels(), is_saved=is_saved)
+
+    def _disk_use(self, graph: Graph, *, is_saved: bool) -> DiskUses:  # noqa: ARG002 - for subclasses
+        """Return the bytes of files; see :mod:`graphprox.forecast.disk`."""
+        return {}
+
+    def count_components(self, graph: GraphLike) -> int:
+        """Return the number of columns of the vectors of a graph, before it is embedded.
+
+        Parameters
+        ----------
+        graph : Graph, Dataset, Data, networkx.Graph, tuple, sparse or dense matrix
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> from graphprox import AutoEmbedder, synthetic
+        >>> AutoEmbedder(n_components=8).count_components(synthetic(nodes=140))
+        8
+        """
+        method = self.resolve_preset(graph)
+        with warnings.catch_warnings(action="ignore", category=StructuralFeaturesWarning):
+            return method._count_components(check_graph(graph))
+
+    def _count_components(self, graph: Graph) -> int:
+        size = self.settings().get("n_components")
+        return size if isinstance(size, int) else graph.num_features
 
     def _costs(self, graph: Graph) -> Costs:
         """Return the costs of fitting on a graph; see :mod:`graphprox.forecast`."""

@@ -30,6 +30,31 @@ def free_disk_space(folder: Path) -> int | None:
     return None
 
 
+def find_disk(folder: Path) -> object:
+    """Return what is equal for folders on the same disk.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder, which need not exist yet.
+
+    Returns
+    -------
+    object
+
+    Examples
+    --------
+    >>> find_disk(Path("new")) == find_disk(Path("."))
+    True
+    """
+    for place in (folder, *folder.absolute().parents):
+        try:
+            return place.stat().st_dev
+        except OSError:
+            continue
+    return folder
+
+
 def check_disk_space(folder: Path, wanted: int, what: str) -> None:
     """Raise an error if there is not enough space for what is about to be written.
 
