@@ -56,8 +56,12 @@ def test_run_that_is_killed_at_some_stages_is_resumed_to_the_same_bytes(kill_at_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("graph", ["synthetic:nodes=210", "synthetic:nodes=490,features=0"])
-def test_run_that_is_killed_at_any_stage_is_resumed_to_the_same_bytes(kill_at_stages, graph):
+@pytest.mark.parametrize("has_features", [True, False])
+def test_run_that_is_killed_at_any_stage_is_resumed_to_the_same_bytes(kill_at_stages, tmp_path, has_features):
+    graph = "synthetic:nodes=210"
+    if not has_features:
+        graph = tmp_path / "edges.csv"
+        np.savetxt(graph, np.transpose(synthetic(nodes=210).edges_once()), fmt="%d", delimiter=",")
     check(kill_at_stages(graph, step=1))
 
 

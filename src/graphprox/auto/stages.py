@@ -272,8 +272,8 @@ def open_stages(graph: Graph, settings: Mapping[str, Any], random_state: int) ->
     Returns
     -------
     Stages
-        Without a folder if none is named, if several processes divide the rows, or if the graph is so small that it is
-        computed again in seconds.
+        Without a folder if none is named, if several processes divide the rows, or if the graph is one block of rows,
+        which is soon computed again.
 
     Raises
     ------
