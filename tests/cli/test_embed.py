@@ -64,7 +64,7 @@ def test_rows_that_memory_does_not_hold_are_written_to_the_work_folder(run, tmp_
     monkeypatch.setattr(row_store, "check_disk_space", lambda folder, *_: seen.append(folder))
     out = tmp_path / "out" / "emb.npy"
     code, _, err = run("embed", GRAPH, "--out", out, *(["--work-dir", tmp_path / "work"] if named else []))
-    assert (code, err) == (0, "")
+    assert code == 0, err
     assert set(seen) == {tmp_path / ("work" if named else "out")}
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["emb.npy"]
     np.testing.assert_array_equal(np.load(out), AutoEmbedder().fit_transform(load(GRAPH)))
