@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from distributed.torchrun import find_ranks, finish, run, start, wait_for_epoch
-from graphprox import read_embedding
+from graphprox import AutoEmbedder, read_embedding, synthetic
 
 FTGCL = ["--method", "ft-gcl", "--dim", "8", "--set", "encoder=sage", "--no-cache"]
 LONG = ["embed", "synthetic:nodes=2000", *FTGCL, "--epochs", "150", "--model", "model", "--checkpoint-every", "5"]
@@ -45,6 +45,18 @@ def test_two_processes_write_a_part_each_with_the_vectors_of_one(tmp_path):
     assert code == 0
     assert_alike(tmp_path / "parts", tmp_path / "one.parquet")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.parquet", "parts"]
+
+
+def test_default_method_is_shared_and_the_first_process_writes_its_model(tmp_path):
+    graph = ["embed", "synthetic", "--dim", "8", "--set", "keep=both"]
+    code, out, sentences = run(
+        2, *graph, "--out", "parts", "--model", "model", "--explain", "why.svg", "--json", folder=tmp_path
+    )
+    about = json.loads(out)
+    assert (code, sentences, about["method"], about["selection"]["choice"]) == (0, [], "auto", "both")
+    assert about["files"] == [*(f"parts/part-0000{rank}.parquet" for rank in range(2)), "why.svg"]
+    expected = AutoEmbedder.load(tmp_path / "model").transform(synthetic())
+    np.testing.assert_allclose(read_vectors(tmp_path / "parts")[1], expected, atol=1e-3)
 
 
 @pytest.mark.parametrize(
