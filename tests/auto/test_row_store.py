@@ -106,7 +106,7 @@ def test_folder_without_room_is_one_sentence(monkeypatch, tmp_path):
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="needs posix_fallocate")
 def test_room_is_reserved_before_rows_are_written(monkeypatch, tmp_path):
     reserved = []
-    monkeypatch.setattr(row_store.os, "posix_fallocate", lambda _file, start, size: reserved.append((start, size)))
+    monkeypatch.setattr(os, "posix_fallocate", lambda _file, start, size: reserved.append((start, size)))
     with use_work_folder(tmp_path):
         RowStore(in_files=True).empty(3, 5)
     assert reserved == [(0, 60)]
