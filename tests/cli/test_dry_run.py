@@ -57,7 +57,7 @@ def test_method_without_a_model_of_its_time_says_so(embed):
     code, out, _ = embed("--method", "dgi", "--dry-run")
     assert code == 0
     assert re.match(
-        rf"{GRAPH}, 420 nodes, by dgi: at least \d+ MB of memory; the time is not forecast; .* are available$",
+        rf"{GRAPH}, 420 nodes, by dgi: at least [\d.]+ [MG]B of memory; the time is not forecast; .* are available$",
         out.splitlines()[0],
     )
     printed = json.loads(embed("--method", "dgi", "--dry-run", "--json")[1])
