@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -92,3 +96,32 @@ def gather_squares(processes, num_rows):
 @pytest.mark.parametrize("num_rows", [1, 7])
 def test_rows_of_all_processes_are_gathered_in_their_order(workers, num_rows):
     assert workers(3, gather_squares, num_rows) == [[each**2 for each in range(num_rows)]] * 3
+
+
+# -- the end --------------------------------------------------------------------------------------------------------
+
+LEAVE = """
+import os
+from pathlib import Path
+from torch.distributed import HashStore
+from graphprox.distributed.launch import Launch
+from graphprox.distributed.processes import join_processes
+
+def count_threads():
+    tasks = Path("/proc/self/task").iterdir()
+    return sum("gloo" in (task / "comm").read_text() for task in tasks)
+
+with join_processes(Launch(0, 1), store=HashStore()):
+    import torch
+    weight = torch.nn.Parameter(torch.ones(1))
+    weight.grad = torch.ones(1)
+    torch.optim.Adam([weight]).step()
+    assert count_threads()
+print(count_threads())
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system does not list the threads of a process")
+def test_no_thread_outlives_the_group():
+    done = subprocess.run([sys.executable, "-c", LEAVE], capture_output=True, text=True, check=False)
+    assert done.stdout == "0\n", done.stderr

@@ -14,6 +14,10 @@ from typing import Any
 import numpy as np
 import torch
 import torch.distributed as dist
+
+# Its functions hold the group of all processes that exists when it is imported, as default argument, and optimizers
+# import it. A group that is held is not shut down with the others, and its threads can abort a process that ends.
+import torch.distributed.nn.functional
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.distributed.distributed_c10d import PrefixStore, Store
