@@ -66,6 +66,21 @@ def test_most_nodes_without_a_row_are_rejected_with_ids_of_both(write):
         read_graph(edges, features=users)
 
 
+@pytest.mark.parametrize(
+    ("ids", "remedy"),
+    [
+        (("ann", "bob"), r"give the rows of these nodes, too, .* all edges and all rows of the grown graph$"),
+        (("a", "b"), "such as 'a', 'b': set id to take another column$"),
+    ],
+)
+def test_another_column_of_ids_is_proposed_only_if_no_id_matches(write, ids, remedy):
+    edges = write("e.csv", "ann,u1\nbob,u2\nann,u3\n")
+    users = write("x.csv", "id,age\n" + "".join(f"{name},{30 + i}\n" for i, name in enumerate(ids)))
+    with pytest.raises(ReadError, match=remedy) as raised:
+        read_graph(edges, features=users)
+    assert ("set id" in str(raised.value)) == (ids == ("a", "b"))
+
+
 @pytest.mark.filterwarnings("ignore::graphprox.StructuralFeaturesWarning")
 def test_labels_of_unknown_nodes_are_counted_in_a_warning(write):
     with pytest.warns(IgnoredInputWarning, match="2 of 3 rows of .*y.csv belong to no node and are ignored, .* 'joe'"):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from graphprox import Graph, GraphError, ParameterError
+from graphprox import AssumedInputWarning, Graph, GraphError, ParameterError
 from graphprox.graph import graph_checksum
 from graphprox.preprocessing import EncodedTable, Preprocessor, TableEncoder, encode_table
 
@@ -45,6 +45,25 @@ def test_another_encoder_gives_its_columns():
     encoded = encode_table(TABLE, encoder)
     assert encoded.feature_names == ("city=Oslo", "city=Paris", "city=Rome", "age")
     assert encoded.x.tolist() == [[0, 1, 0, 31], [0, 0, 1, 2], [0, 1, 0, 52]]
+
+
+def raised_by(call):
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always")
+        call()
+    return [(each.category, str(each.message).partition(",")[0]) for each in raised]
+
+
+def test_many_rows_without_cells_are_a_warning_if_a_fitted_encoder_reads_them():
+    encoder = TableEncoder.fit(TABLE)
+    few, many = (
+        TABLE.take(pa.array([i % 3 if i >= empty else None for i in range(100)], pa.int64())) for empty in (10, 11)
+    )
+    assert raised_by(lambda: encode_table(few, encoder)) == []
+    assert raised_by(lambda: encode_table(many, encoder)) == [
+        (AssumedInputWarning, "11 of 100 rows of features have no cells")
+    ]
+    assert raised_by(lambda: encode_table(many)) == []
 
 
 def test_rows_are_taken_of_numbers_and_columns():

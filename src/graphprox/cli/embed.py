@@ -224,7 +224,8 @@ def transform_graph(
 ) -> None:
     """Embed a graph with a saved model: the same graph grown, or another one with the same features.
 
-    Nothing is trained or chosen again. A model of auto that was fitted without features embeds graphs that share nodes
+    Nothing is trained or chosen again. New nodes need the rows and edges of their neighbors, too: give the whole grown
+    graph. The output has all its nodes. A model of auto that was fitted without features embeds graphs that share nodes
     with the fitted one.
 
     Examples:

@@ -27,6 +27,9 @@ from graphprox.preprocessing.encoded_table import EncodedTable, encode_columns
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 _MAX_MISSING = 0.5  # share of nodes without a row, above which the ids probably do not match
+_OTHER_COLUMN = "set id to take another column"
+# Ids that match in part are the right ones: probably new nodes were given without the old ones they are linked with.
+_ADD_ROWS = "give the rows of these nodes, too, or, for new nodes, all edges and all rows of the grown graph"
 MAX_MARKED = 50  # columns up to which a missing number has a mark
 
 # What ids of two tables may differ by, what finds it, and what to do.
@@ -144,10 +147,11 @@ def report_missing(
     """
     graph, table = names
     if num_missing > _MAX_MISSING * num_nodes:
+        remedy = _OTHER_COLUMN if num_missing == num_nodes else _ADD_ROWS
         raise ReadError(
             f"nodes must have a row of features under the same id; {num_missing} of the {num_nodes} nodes of {graph} "
             f"have none in {table}, such as {_list(missing)}, and its ids are such as {_list(known)}: "
-            f"{spelling or 'set id to take another column'}"
+            f"{spelling or remedy}"
         )
     count = "1 node has" if num_missing == 1 else f"{num_missing} of {num_nodes} nodes have"
     _warn(

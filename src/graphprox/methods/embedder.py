@@ -240,10 +240,12 @@ class InductiveEmbedder(GraphEmbedder):
         Parameters
         ----------
         graph : Graph, Dataset, Data, networkx.Graph, tuple, sparse or dense matrix
+            For new nodes, the whole grown graph, or at least these with their neighbors, and the features of both.
 
         Returns
         -------
         ndarray or csr_array of shape (num_nodes, n_components)
+            Of all nodes of that graph.
         """
         check_is_fitted(self)
         graph = to_numpy(graph)  # a sparse tensor is an adjacency matrix

@@ -112,7 +112,7 @@ def encode_columns(table: pa.Table, encoder: TableEncoder | None, kinds: Mapping
     """
     from graphprox.preprocessing.codes import warn_about_codes
     from graphprox.preprocessing.columns import IGNORED, NUMBER
-    from graphprox.preprocessing.table_encoder import ConstantTableError, TableEncoder
+    from graphprox.preprocessing.table_encoder import ConstantTableError, TableEncoder, warn_about_empty_rows
 
     ignored = [name for name, kind in kinds.items() if kind == IGNORED]
     table = table.select([name for name in table.column_names if name not in ignored]) if ignored else table
@@ -135,6 +135,8 @@ def encode_columns(table: pa.Table, encoder: TableEncoder | None, kinds: Mapping
             unread = TableEncoder(columns=(), ignored=(*table.column_names, *ignored))
             x = np.zeros((table.num_rows, 1), np.float32)
             return EncodedTable(x, (CONSTANT_TABLE,), unread, table, dict(kinds))
+    else:
+        warn_about_empty_rows(table, encoder)
     return EncodedTable(encoder.transform(table), encoder.feature_names, encoder, table, dict(kinds))
 
 

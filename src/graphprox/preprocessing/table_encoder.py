@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from graphprox._utils.arrays import Features, FloatArray
 from graphprox._utils.stacklevel import find_stacklevel
 from graphprox._utils.suggestions import did_you_mean
-from graphprox.errors import GraphError, IgnoredInputWarning
+from graphprox.errors import AssumedInputWarning, GraphError, IgnoredInputWarning
 from graphprox.preprocessing.columns import EMPTY, IGNORED, AnyColumn, fit_column
 from graphprox.preprocessing.columns.number import NumberColumn
 from graphprox.preprocessing.table_cells import CellError, to_array
@@ -25,6 +25,7 @@ from graphprox.preprocessing.table_cells import CellError, to_array
 MAX_SPARSE_DENSITY = 0.1  # a table with fewer nonzeros becomes a sparse matrix
 _KINDS = {"number": "numbers", "boolean": "yes and no", "category": "categories", "date": "dates"}
 MISSING_ROW = "row is missing"
+MAX_EMPTY = 0.1  # share of rows without cells
 NO_KINDS: Mapping[str, str] = MappingProxyType({})
 _NUM_NAMES = 5  # names of columns in a message
 
@@ -338,6 +339,27 @@ def find_missing_rows(table: pa.Table, columns: Sequence[AnyColumn]) -> NDArray[
         if not missing.any():
             break
     return missing
+
+
+def warn_about_empty_rows(table: pa.Table, encoder: TableEncoder) -> None:
+    """Warn if many rows of another table than the fitted one have no cell in any of its columns.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    encoder : TableEncoder
+        Of the fitted table. One of a single column makes no difference between a cell and a row that is missing.
+    """
+    columns = [each for each in encoder.columns if each.name in table.column_names]
+    count = np.count_nonzero(find_missing_rows(table, columns)) if len(columns) > 1 else 0
+    if count > MAX_EMPTY * table.num_rows:
+        warnings.warn(
+            f"{count:,} of {table.num_rows:,} rows of features have no cells, so that their features are imputed by "
+            "those of the fitted table, and say nothing about them or their neighbors: give the rows that these nodes "
+            "had when the model was fitted",
+            AssumedInputWarning,
+            stacklevel=find_stacklevel(),
+        )
 
 
 def to_features(x: FloatArray) -> Features:
