@@ -1,4 +1,4 @@
-"""Augmentation, batch normalization and schedules of methods that compare augmented copies of a graph."""
+"""Augmentation, batch normalization and learning rates of methods that compare augmented copies of a graph."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ import torch
 from sklearn.base import clone
 from torch import nn
 
-from graphprox import TrainingError, synthetic
+from graphprox import synthetic
 from graphprox.methods._augmentation import (
     Augmenter,
     DebiasedBatchNorm,
     cosine_schedule,
-    encode,
-    minimize_with_schedule,
     standardize,
 )
 from graphprox.methods._neural import GraphTensors
@@ -105,48 +103,6 @@ def test_cosine_schedule_is_a_linear_warmup_and_a_cosine():
     for epoch in range(5, 20):
         assert rates[epoch] == pytest.approx(0.5 + 0.5 * math.cos(math.pi * (epoch - 5) / 15))
     assert [cosine_schedule(epoch, 3, warmup_epochs=3) for epoch in range(3)] == pytest.approx([1 / 3, 2 / 3, 1])
-
-
-@pytest.mark.parametrize("decoupled", [True, False])
-def test_minimize_with_schedule_equals_torch(decoupled):
-    ours, theirs = (nn.Linear(3, 1) for _ in range(2))
-    theirs.load_state_dict(ours.state_dict())
-    x = randn(5, 3).float()
-    kind = torch.optim.AdamW if decoupled else torch.optim.Adam
-    optimizer = kind(theirs.parameters(), lr=0.1, weight_decay=0.1)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
-    expected = []
-    for _ in range(4):
-        optimizer.zero_grad()
-        loss = theirs(x).square().mean()
-        loss.backward()
-        optimizer.step()
-        schedule.step()
-        expected.append(loss.item())
-    made = minimize_with_schedule(
-        ours,
-        lambda: ours(x).square().mean(),
-        lambda epoch: 0.1 / (1 + epoch),
-        epochs=4,
-        weight_decay=0.1,
-        decoupled=decoupled,
-    )
-    assert made == pytest.approx(expected)
-    torch.testing.assert_close(ours.weight, theirs.weight)
-    assert not ours.training
-
-
-def test_loss_that_is_not_finite_raises():
-    module = nn.Linear(1, 1)
-    with pytest.raises(TrainingError, match="the loss must be finite; it became nan in epoch 0: lower learning_rate"):
-        minimize_with_schedule(module, lambda: module.weight.sum() * math.nan, lambda _: 0.1, epochs=1)
-
-
-def test_encode_has_no_gradient_and_must_be_finite():
-    linear = nn.Linear(3, 2)
-    assert encode(linear, torch.ones(4, 3)).shape == (4, 2)
-    with pytest.raises(TrainingError, match="an embedding must be finite"):
-        encode(linear, torch.full((4, 3), math.nan))
 
 
 # -- the methods themselves --------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,13 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.autograd import Function
 
-from graphprox._utils.arrays import FloatArray
-from graphprox._utils.memory import keep_freed_memory
-from graphprox._utils.outcome import raise_if_diverged, warn_if_collapsed
-from graphprox._utils.progress import Progress
-from graphprox.errors import TrainingError
 from graphprox.graph.graph import Graph
-from graphprox.methods import InductiveEmbedder, parameter
+from graphprox.methods import parameter
+from graphprox.methods._encoder_embedder import EncoderEmbedder
 from graphprox.methods._neural import GraphTensors, drop_edges, sample_feature_mask
 from graphprox.nn.activation import PReLU
 from graphprox.nn.convolution import Edges
@@ -207,89 +202,6 @@ def cosine_schedule(epoch: int, epochs: int, warmup_epochs: int = 0) -> float:
     return (1 + math.cos(math.pi * (epoch - warmup_epochs) / (epochs - warmup_epochs))) / 2
 
 
-def minimize_with_schedule(
-    module: nn.Module,
-    compute_loss: Callable[[], Tensor],
-    learning_rate: Callable[[int], float],
-    *,
-    epochs: int,
-    weight_decay: float = 0.0,
-    decoupled: bool = True,
-    after_step: Callable[[int], None] | None = None,
-    progress: Progress | None = None,
-) -> list[float]:
-    """Minimize a loss by AdamW or Adam with a learning rate that depends on the epoch.
-
-    Parameters
-    ----------
-    module : Module
-        Left in evaluation mode.
-    compute_loss : callable
-        Returns the loss; called once per epoch.
-    learning_rate : callable
-        Maps an epoch to its learning rate.
-    epochs : int
-    weight_decay : float, default=0.0
-    decoupled : bool, default=True
-        Whether weight decay is decoupled: AdamW, or Adam.
-    after_step : callable, optional
-        Called with the epoch after its step.
-    progress : callable, optional
-
-    Returns
-    -------
-    list of float
-        Loss of each epoch.
-    """
-    optimizer_class = torch.optim.AdamW if decoupled else torch.optim.Adam
-    optimizer = optimizer_class(list(module.parameters()), lr=0.0, weight_decay=weight_decay)
-    losses: list[float] = []
-    module.train()
-    with keep_freed_memory():
-        for epoch in range(epochs):
-            for group in optimizer.param_groups:
-                group["lr"] = learning_rate(epoch)
-            optimizer.zero_grad()
-            loss = compute_loss()
-            losses.append(float(loss.detach()))
-            if not math.isfinite(losses[-1]):
-                raise TrainingError(
-                    f"training diverged: the loss must be finite; it became {losses[-1]} in epoch {epoch}: lower "
-                    "learning_rate"
-                )
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-            if after_step is not None:
-                after_step(epoch)
-            if progress is not None:
-                progress("training", epoch + 1, epochs)
-    module.eval()
-    return losses
-
-
-def encode(encoder: nn.Module, *inputs: Any) -> FloatArray:
-    """Return the embedding that a trained encoder computes.
-
-    Parameters
-    ----------
-    encoder : Module
-    *inputs
-        Arguments of its ``forward``.
-
-    Returns
-    -------
-    ndarray of float32 of shape (num_nodes, n_components)
-
-    Raises
-    ------
-    TrainingError
-        If a value is not finite.
-    """
-    with torch.no_grad():
-        vectors: FloatArray = encoder(*inputs).numpy()
-    return raise_if_diverged(vectors, "lower learning_rate")
-
-
 # -- what BGRL and Barlow Twins share -------------------------------------------------------------------------------
 
 # The authors of both select these rates for CoauthorCS.
@@ -302,7 +214,7 @@ COAUTHOR_CS = {
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AugmentedPairEmbedder(InductiveEmbedder):
+class AugmentedPairEmbedder(EncoderEmbedder):
     """Base class of methods that train GCN layers on two augmented copies of the graph in each epoch."""
 
     n_components: int = parameter(256, min=1)
@@ -323,12 +235,3 @@ class AugmentedPairEmbedder(InductiveEmbedder):
 
     def _learning_rate(self, epoch: int) -> float:
         return self.learning_rate * cosine_schedule(epoch, self.epochs, int(self.warmup_ratio * self.epochs))
-
-    def _keep_encoder(self, encoder: nn.Module, tensors: GraphTensors) -> FloatArray:
-        """Keep the trained encoder, and return its vectors of the graph it was trained on."""
-        self.encoder_: nn.Module = encoder
-        return warn_if_collapsed(encode(encoder, tensors.features, tensors.edges))
-
-    def _transform(self, graph: Graph) -> FloatArray:
-        tensors = GraphTensors.of(graph)
-        return encode(self.encoder_, tensors.features, tensors.edges)

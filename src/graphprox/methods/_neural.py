@@ -220,14 +220,15 @@ def minimize(
     compute_loss: Callable[[], Tensor],
     *,
     epochs: int,
-    learning_rate: float,
+    learning_rate: float | Callable[[int], float],
     weight_decay: float = 0.0,
+    decoupled: bool = False,
     patience: int | None = None,
     parameters: Iterable[nn.Parameter] | None = None,
     after_step: Callable[[int], None] | None = None,
     progress: Progress | None = None,
 ) -> list[float]:
-    """Train a module by Adam, one step per epoch.
+    """Train a module by Adam or AdamW, one step per epoch.
 
     Parameters
     ----------
@@ -236,8 +237,11 @@ def minimize(
     compute_loss : callable
         Returns the loss of the current weights.
     epochs : int
-    learning_rate : float
+    learning_rate : float or callable
+        A callable maps an epoch, from 0, to its learning rate.
     weight_decay : float, default=0.0
+    decoupled : bool, default=False
+        Whether weight decay is decoupled from the gradient, as by AdamW.
     patience : int, optional
         Stop after this many epochs without a new lowest loss, and restore the weights with the lowest loss.
     parameters : iterable of nn.Parameter, optional
@@ -258,17 +262,24 @@ def minimize(
         If the loss is not finite.
     """
     trained = list(module.parameters() if parameters is None else parameters)
-    optimizer = torch.optim.Adam(trained, lr=learning_rate, weight_decay=weight_decay)
+    schedule = learning_rate if callable(learning_rate) else lambda _: learning_rate
+    optimizer_class = torch.optim.AdamW if decoupled else torch.optim.Adam
+    optimizer = optimizer_class(trained, lr=0.0, weight_decay=weight_decay)
     losses: list[float] = []
     lowest, best_state, epochs_since = float("inf"), None, 0
     module.train()
     with keep_freed_memory():
         for epoch in range(epochs):
+            for group in optimizer.param_groups:
+                group["lr"] = schedule(epoch)
             optimizer.zero_grad()
             loss = compute_loss()
             value = float(loss.detach())
             if not np.isfinite(value):
-                raise TrainingError(f"the loss must be finite; it was {value} in epoch {epoch}: lower learning_rate")
+                raise TrainingError(
+                    f"training diverged: the loss must be finite; it became {value} in epoch {epoch}: "
+                    "lower learning_rate"
+                )
             losses.append(value)
             if patience is not None:
                 # The loss is that of the weights before the step.

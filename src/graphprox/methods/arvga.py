@@ -10,20 +10,20 @@ import torch
 from torch import Tensor, nn
 
 from graphprox._utils.arrays import FloatArray
-from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.forecast import Costs
 from graphprox.forecast.largest_arrays import count_layers
 from graphprox.forecast.work import Size
 from graphprox.graph.graph import Graph
-from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
+from graphprox.methods import MethodInfo, parameter, register_method
 from graphprox.methods._edge_reconstruction import NonEdges, PairDecoder, count_pairs, to_positive_pairs
-from graphprox.methods._neural import GraphTensors, fork_rng, minimize, to_vectors
+from graphprox.methods._encoder_embedder import EncoderEmbedder
+from graphprox.methods._neural import GraphTensors, fork_rng, minimize
 from graphprox.methods.vgae import VariationalEncoder
 
 
 @register_method("arvga")
-class ARVGA(InductiveEmbedder):
+class ARVGA(EncoderEmbedder):
     """A variational graph autoencoder, and a discriminator trained to distinguish its vectors from normal samples.
 
     Parameters
@@ -104,7 +104,7 @@ class ARVGA(InductiveEmbedder):
         from torch_geometric.nn import ARGVA
 
         with fork_rng(seed) as generator:
-            tensors = GraphTensors.of(graph, normalize=self.normalize)
+            tensors = self._to_tensors(graph, self.settings())
             positives, non_edges = to_positive_pairs(graph), NonEdges.of(graph)
             encoder = VariationalEncoder(tensors.features.shape[1], self.hidden_channels, self.n_components, generator)
             discriminator = _make_discriminator(self.n_components, self.discriminator_channels)
@@ -143,16 +143,11 @@ class ARVGA(InductiveEmbedder):
                 after_step=play,
                 progress=progress and partial(_report_epochs, progress, self.reconstruction_steps),
             )
-        self.encoder_ = encoder
-        return warn_if_collapsed(self._encode(tensors))
+        return self._keep_encoder(encoder, tensors)
 
-    def _transform(self, graph: Graph) -> FloatArray:
-        return self._encode(GraphTensors.of(graph, normalize=self.settings_["normalize"]))
-
-    @torch.no_grad()
-    def _encode(self, tensors: GraphTensors) -> FloatArray:
-        mean, _ = self.encoder_(tensors.features, tensors.edges)
-        return to_vectors(mean)
+    def _compute_vectors(self, tensors: GraphTensors) -> Tensor:
+        mean: Tensor = self.encoder_(tensors.features, tensors.edges)[0]
+        return mean
 
 
 def _make_discriminator(n_components: int, hidden: int) -> nn.Module:

@@ -19,10 +19,9 @@ from graphprox.methods._augmentation import (
     AugmentedPairEmbedder,
     Augmenter,
     batch_norm_prelu,
-    minimize_with_schedule,
     standardize,
 )
-from graphprox.methods._neural import GCNLayers, GraphTensors, fork_rng
+from graphprox.methods._neural import GCNLayers, fork_rng, minimize
 
 
 @register_method("barlow-twins")
@@ -107,7 +106,7 @@ class BarlowTwins(AugmentedPairEmbedder):
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         with fork_rng(seed) as generator:
-            tensors = GraphTensors.of(graph)
+            tensors = self._to_tensors(graph, self.settings())
             channels = [tensors.features.shape[1], self.hidden_channels, self.n_components]
             encoder = GCNLayers(channels, generator=generator, activation=batch_norm_prelu)
             augmenter = Augmenter(graph, tensors, seed)
@@ -116,12 +115,13 @@ class BarlowTwins(AugmentedPairEmbedder):
                 first, second = self._augment(augmenter)
                 return barlow_twins_loss(encoder(tensors.features, *first), encoder(tensors.features, *second))
 
-            minimize_with_schedule(
+            minimize(
                 encoder,
                 loss,
-                self._learning_rate,
                 epochs=self.epochs,
+                learning_rate=self._learning_rate,
                 weight_decay=self.weight_decay,
+                decoupled=True,
                 progress=progress,
             )
         return self._keep_encoder(encoder, tensors)

@@ -23,9 +23,8 @@ from graphprox.methods._augmentation import (
     Augmenter,
     batch_norm_prelu,
     cosine_schedule,
-    minimize_with_schedule,
 )
-from graphprox.methods._neural import GCNLayers, GraphTensors, fork_rng
+from graphprox.methods._neural import GCNLayers, fork_rng, minimize
 from graphprox.nn.activation import PReLU
 from graphprox.nn.head import Linear
 
@@ -133,7 +132,7 @@ class BGRL(AugmentedPairEmbedder):
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         with fork_rng(seed) as generator:
-            tensors = GraphTensors.of(graph)
+            tensors = self._to_tensors(graph, self.settings())
             channels = [tensors.features.shape[1], self.hidden_channels, self.n_components]
             encoder = GCNLayers(channels, generator=generator, activation=batch_norm_prelu, final_activation=True)
             predictor = nn.Sequential(
@@ -150,12 +149,13 @@ class BGRL(AugmentedPairEmbedder):
                 targets = [target_encoder(tensors.features, *each) for each in (second, first)]
                 return bootstrap_loss(predictions[0], targets[0]) + bootstrap_loss(predictions[1], targets[1])
 
-            minimize_with_schedule(
+            minimize(
                 nn.ModuleList([encoder, predictor]),
                 loss,
-                self._learning_rate,
                 epochs=self.epochs,
+                learning_rate=self._learning_rate,
                 weight_decay=self.weight_decay,
+                decoupled=True,
                 after_step=lambda epoch: update_moving_average(target_encoder, encoder, self._momentum(epoch)),
                 progress=progress,
             )

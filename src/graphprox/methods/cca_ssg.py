@@ -10,15 +10,15 @@ import torch
 from torch import Tensor, nn
 
 from graphprox._utils.arrays import FloatArray
-from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.forecast import Costs
 from graphprox.forecast.largest_arrays import count_layers
 from graphprox.forecast.work import FLOAT, Size
 from graphprox.graph.graph import Graph
-from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
-from graphprox.methods._augmentation import Augmenter, DebiasedBatchNorm, encode, standardize
-from graphprox.methods._neural import GCNLayers, GraphTensors, fork_rng, minimize
+from graphprox.methods import MethodInfo, parameter, register_method
+from graphprox.methods._augmentation import Augmenter, DebiasedBatchNorm, standardize
+from graphprox.methods._encoder_embedder import EncoderEmbedder
+from graphprox.methods._neural import GCNLayers, fork_rng, minimize
 from graphprox.nn.convolution import Edges
 from graphprox.nn.encoders.mlp import LinearConv
 from graphprox.nn.features import FeatureMatrix
@@ -26,7 +26,7 @@ from graphprox.nn.head import Linear
 
 
 @register_method("cca-ssg")
-class CCASSG(InductiveEmbedder):
+class CCASSG(EncoderEmbedder):
     """CCA-SSG: aligns two augmented copies of the graph and decorrelates the channels of each.
 
     Parameters
@@ -103,7 +103,7 @@ class CCASSG(InductiveEmbedder):
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         with fork_rng(seed) as generator:
-            tensors = GraphTensors.of(graph)
+            tensors = self._to_tensors(graph, self.settings())
             layers = GCNLayers if self.encoder == "gcn" else MLPLayers
             encoder = layers([tensors.features.shape[1], *[self.n_components] * self.num_layers], generator=generator)
             augmenter = Augmenter(graph, tensors, seed)
@@ -117,12 +117,7 @@ class CCASSG(InductiveEmbedder):
                 return cca_loss(encoder(tensors.features, *a), encoder(tensors.features, *b), self.decorrelation_weight)
 
             minimize(encoder, loss, epochs=self.epochs, learning_rate=self.learning_rate, progress=progress)
-        self.encoder_: nn.Module = encoder
-        return warn_if_collapsed(encode(encoder, tensors.features, tensors.edges))
-
-    def _transform(self, graph: Graph) -> FloatArray:
-        tensors = GraphTensors.of(graph)
-        return encode(self.encoder_, tensors.features, tensors.edges)
+        return self._keep_encoder(encoder, tensors)
 
 
 def cca_loss(a: Tensor, b: Tensor, decorrelation_weight: float) -> Tensor:

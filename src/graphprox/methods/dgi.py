@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 
 from graphprox._utils.arrays import FloatArray
-from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.forecast import Costs
 from graphprox.forecast.largest_arrays import count_layers
 from graphprox.forecast.work import Size
 from graphprox.graph.graph import Graph
-from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
-from graphprox.methods._neural import GraphTensors, fork_rng, minimize, to_vectors
+from graphprox.methods import MethodInfo, parameter, register_method
+from graphprox.methods._encoder_embedder import EncoderEmbedder
+from graphprox.methods._neural import GraphTensors, fork_rng, minimize
 from graphprox.nn.activation import PReLU
 from graphprox.nn.convolution import Edges
 from graphprox.nn.encoders.gcn import GCNConv
@@ -21,7 +23,7 @@ from graphprox.nn.features import FeatureMatrix
 
 
 @register_method("dgi")
-class DGI(InductiveEmbedder):
+class DGI(EncoderEmbedder):
     """One GCN layer, trained to discriminate nodes of the graph from those of the graph with shuffled features.
 
     Parameters
@@ -82,7 +84,7 @@ class DGI(InductiveEmbedder):
         from torch_geometric.nn import DeepGraphInfomax
 
         with fork_rng(seed) as generator:
-            tensors = GraphTensors.of(graph)
+            tensors = self._to_tensors(graph, self.settings())
             encoder = DGIEncoder(tensors.features.shape[1], self.n_components, generator)
             model = DeepGraphInfomax(self.n_components, encoder, _summarize, _shuffle)
             _initialize(model.weight)
@@ -94,15 +96,12 @@ class DGI(InductiveEmbedder):
                 learning_rate=self.learning_rate,
                 progress=progress,
             )
-        self.encoder_ = encoder
-        return warn_if_collapsed(self._encode(tensors))
+        return self._keep_encoder(encoder, tensors)
 
-    def _transform(self, graph: Graph) -> FloatArray:
-        return self._encode(GraphTensors.of(graph))
-
-    @torch.no_grad()
-    def _encode(self, tensors: GraphTensors) -> FloatArray:
-        return to_vectors(self.encoder_(self.encoder_.project(tensors.features), tensors.edges))
+    def _compute_vectors(self, tensors: GraphTensors) -> Tensor:
+        encoder = cast("DGIEncoder", self.encoder_)
+        vectors: Tensor = encoder(encoder.project(tensors.features), tensors.edges)
+        return vectors
 
 
 class DGIEncoder(nn.Module):

@@ -6,22 +6,22 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from graphprox._utils.arrays import FloatArray
-from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.forecast import Costs
 from graphprox.forecast.largest_arrays import count_layers
 from graphprox.forecast.work import Size
 from graphprox.graph.graph import Graph
-from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
+from graphprox.methods import MethodInfo, parameter, register_method
 from graphprox.methods._edge_reconstruction import NonEdges, PairDecoder, count_pairs, to_positive_pairs
-from graphprox.methods._neural import GCNLayers, GraphTensors, fork_rng, minimize, to_vectors
+from graphprox.methods._encoder_embedder import EncoderEmbedder
+from graphprox.methods._neural import GCNLayers, fork_rng, minimize
 
 
 @register_method("gae")
-class GAE(InductiveEmbedder):
+class GAE(EncoderEmbedder):
     """Two GCN layers, trained so that nodes joined by an edge have a high inner product and others a low one.
 
     Parameters
@@ -92,7 +92,7 @@ class GAE(InductiveEmbedder):
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         with fork_rng(seed) as generator:
-            tensors = GraphTensors.of(graph, normalize=self.normalize)
+            tensors = self._to_tensors(graph, self.settings())
             positives, non_edges = to_positive_pairs(graph), NonEdges.of(graph)
             model = self._make_model(tensors.features.shape[1], generator)
 
@@ -101,11 +101,7 @@ class GAE(InductiveEmbedder):
                 return self._compute_loss(model, z, positives, non_edges.sample(positives.shape[1], generator))
 
             minimize(model, compute_loss, epochs=self.epochs, learning_rate=self.learning_rate, progress=progress)
-        self.encoder_: nn.Module = model.encoder
-        return warn_if_collapsed(self._encode(tensors))
-
-    def _transform(self, graph: Graph) -> FloatArray:
-        return self._encode(GraphTensors.of(graph, normalize=self.settings_["normalize"]))
+        return self._keep_encoder(model.encoder, tensors)
 
     def _make_model(self, num_features: int, generator: torch.Generator) -> Any:
         from torch_geometric import nn as pyg
@@ -116,7 +112,3 @@ class GAE(InductiveEmbedder):
     def _compute_loss(self, model: Any, z: Tensor, positives: Tensor, negatives: Tensor) -> Tensor:
         loss: Tensor = model.recon_loss(z, positives, negatives)
         return loss
-
-    @torch.no_grad()
-    def _encode(self, tensors: GraphTensors) -> FloatArray:
-        return to_vectors(self.encoder_(tensors.features, tensors.edges))

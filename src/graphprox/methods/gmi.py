@@ -14,14 +14,14 @@ from torch.autograd import Function
 from torch.nn.functional import softplus
 
 from graphprox._utils.arrays import FloatArray
-from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.forecast import Costs
 from graphprox.forecast.largest_arrays import count_layers
 from graphprox.forecast.work import Size
 from graphprox.graph.graph import Graph
-from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
-from graphprox.methods._neural import GCNLayers, GraphTensors, fork_rng, minimize, to_vectors
+from graphprox.methods import MethodInfo, parameter, register_method
+from graphprox.methods._encoder_embedder import EncoderEmbedder
+from graphprox.methods._neural import GCNLayers, GraphTensors, fork_rng, minimize
 from graphprox.nn.activation import PReLU
 from graphprox.nn.convolution import glorot, in_neighbor_matrix
 from graphprox.nn.sparse import SparsePattern
@@ -31,7 +31,7 @@ WEIGHTINGS = ("adaptive", "mean")
 
 
 @register_method("gmi-adaptive")
-class GMI(InductiveEmbedder):
+class GMI(EncoderEmbedder):
     """GCN layers that maximize mutual information with the features of a node, those of its neighbors, and edges.
 
     Parameters
@@ -108,7 +108,7 @@ class GMI(InductiveEmbedder):
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         with fork_rng(seed) as generator:
-            tensors, neighbors = GraphTensors.of(graph), NeighborPairs.of(graph)
+            tensors, neighbors = self._to_tensors(graph, self.settings()), NeighborPairs.of(graph)
             model = GMIModel(tensors.features.shape[1], [self.n_components] * self.num_layers, generator)
 
             def compute_loss() -> Tensor:
@@ -124,15 +124,7 @@ class GMI(InductiveEmbedder):
                 learning_rate=self.learning_rate,
                 progress=progress,
             )
-        self.encoder_ = model.encoder
-        return warn_if_collapsed(self._encode(tensors))
-
-    def _transform(self, graph: Graph) -> FloatArray:
-        return self._encode(GraphTensors.of(graph))
-
-    @torch.no_grad()
-    def _encode(self, tensors: GraphTensors) -> FloatArray:
-        return to_vectors(self.encoder_(tensors.features, tensors.edges))
+        return self._keep_encoder(model.encoder, tensors)
 
 
 @register_method("gmi-mean")

@@ -10,16 +10,16 @@ from torch import Generator, Tensor, nn
 from torch.nn import functional
 
 from graphprox._utils.arrays import FloatArray
-from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
 from graphprox.errors import ParameterError
 from graphprox.forecast import Costs
 from graphprox.forecast.largest_arrays import count_layers
 from graphprox.forecast.work import FLOAT, Size
 from graphprox.graph.graph import Graph
-from graphprox.methods import InductiveEmbedder, MethodInfo, parameter, register_method
-from graphprox.methods._augmentation import cosine_schedule, encode, minimize_with_schedule
-from graphprox.methods._neural import fork_rng
+from graphprox.methods import MethodInfo, parameter, register_method
+from graphprox.methods._augmentation import cosine_schedule
+from graphprox.methods._encoder_embedder import EncoderEmbedder
+from graphprox.methods._neural import GraphTensors, fork_rng, minimize
 from graphprox.nn.convolution import Edges, in_neighbor_matrix
 from graphprox.nn.encoders.gat import NEGATIVE_SLOPE, GATConv, attention_scorer
 from graphprox.nn.features import FeatureMatrix
@@ -29,7 +29,7 @@ MIN_NORM = 1e-12  # a vector is divided by its norm or by this if it is shorter,
 
 
 @register_method("graphmae")
-class GraphMAE(InductiveEmbedder):
+class GraphMAE(EncoderEmbedder):
     """GraphMAE: reconstructs masked node features with two layers of GAT and a decoder.
 
     Edge weights are ignored.
@@ -130,7 +130,8 @@ class GraphMAE(InductiveEmbedder):
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:
         with fork_rng(seed) as generator:
-            features, edges = _to_inputs(graph)
+            tensors = self._to_tensors(graph, self.settings())
+            features, edges = tensors.features, tensors.edges
             dropout = DropoutRates(self.dropout, self.attention_dropout)
             encoder = MaskedEncoder(
                 features.shape[1], self.n_components, heads=self.heads, dropout=dropout, generator=generator
@@ -142,26 +143,19 @@ class GraphMAE(InductiveEmbedder):
                 reconstruction = decoder(encoder(features, edges, mask), edges, mask)
                 return scaled_cosine_error(reconstruction.cosine_similarity(features, mask.nodes), self.gamma)
 
-            minimize_with_schedule(
+            minimize(
                 nn.ModuleList([encoder, decoder]),
                 loss,
-                lambda epoch: self.learning_rate * cosine_schedule(epoch, self.epochs),
                 epochs=self.epochs,
+                learning_rate=lambda epoch: self.learning_rate * cosine_schedule(epoch, self.epochs),
                 weight_decay=self.weight_decay,
-                decoupled=False,
                 progress=progress,
             )
-        self.encoder_: nn.Module = encoder
-        return warn_if_collapsed(encode(encoder, features, edges))
+        return self._keep_encoder(encoder, tensors)
 
-    def _transform(self, graph: Graph) -> FloatArray:
-        return encode(self.encoder_, *_to_inputs(graph))
-
-
-def _to_inputs(graph: Graph) -> tuple[FeatureMatrix, Edges]:
-    """Return features with rows of sum 1, and edges with self-loops."""
-    edges = GATConv.prepare_edges(in_neighbor_matrix(graph.edge_index, None, graph.num_nodes))
-    return FeatureMatrix.of(graph.x, normalize="rows"), edges
+    def _to_tensors(self, graph: Graph, settings: Mapping[str, Any]) -> GraphTensors:  # noqa: ARG002 - the same for all
+        edges = GATConv.prepare_edges(in_neighbor_matrix(graph.edge_index, None, graph.num_nodes))
+        return GraphTensors(FeatureMatrix.of(graph.x, normalize="rows"), edges)
 
 
 class DropoutRates(NamedTuple):

@@ -7,14 +7,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from graphprox._utils.arrays import FloatArray
 from graphprox.forecast import Costs
 from graphprox.forecast.largest_arrays import count_layers
 from graphprox.forecast.work import Size
 from graphprox.graph.graph import Graph
 from graphprox.methods import MethodInfo, register_method
 from graphprox.methods._edge_reconstruction import PairDecoder, count_pairs
-from graphprox.methods._neural import GCNLayers, GraphTensors, to_vectors
+from graphprox.methods._neural import GCNLayers, GraphTensors
 from graphprox.methods.gae import GAE
 from graphprox.nn.convolution import Edges
 from graphprox.nn.encoders.gcn import GCNConv
@@ -84,10 +83,9 @@ class VGAE(GAE):
         divergence: Tensor = model.kl_loss()
         return super()._compute_loss(model, z, positives, negatives) + divergence / len(z)
 
-    @torch.no_grad()
-    def _encode(self, tensors: GraphTensors) -> FloatArray:
-        mean, _ = self.encoder_(tensors.features, tensors.edges)
-        return to_vectors(mean)
+    def _compute_vectors(self, tensors: GraphTensors) -> Tensor:
+        mean: Tensor = self.encoder_(tensors.features, tensors.edges)[0]
+        return mean
 
 
 class VariationalEncoder(nn.Module):
