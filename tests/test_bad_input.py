@@ -198,7 +198,10 @@ FEATURES = {
     "a row twice": ("a,1\nb,2\nc,3\nb,4\n", ["several for 'b'"]),
     "a row too long": ("id,f\na,1\nb,2,9\nc,3\n", ["2 cells", "line 3 has 3"]),
     "infinity": ("a,1\nb,2\nc,-inf\n", ["finite", "-inf", "'c'"]),
-    "a word": ("a,1,1\nb,2,tall\nc,3,3\n", ["must be numbers", "column 3", "line 2", "'tall'"]),
+    "a word": (
+        "a,1,1\nb,2,tall\nc,3,3\n",
+        ["of numbers must", "column 3", "line 2", "'tall'", "empty, or use --kind 'column 3=category'"],
+    ),
     "a date that is none": ("a,2024-01-31\nb,2024-01-32\nc,2024-02-01\n", ["dates must be", "line 2", "'2024-01-32'"]),
     "only empty cells": ("a,\nb,NA\nc,\n", ["a column that differs between nodes", "no values"]),
     "ids alone": ("a\nb\nc\n", ["id alone"]),

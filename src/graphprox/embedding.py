@@ -273,7 +273,8 @@ class Embedding:
         Parameters
         ----------
         color : array-like of shape (num_nodes,) or mapping, default=None
-            A category or number for each node, in order or by id; see `graphprox.visualization.EmbeddingMap.plot`.
+            A category, number or date for each node, in order or by id; see
+            `graphprox.visualization.EmbeddingMap.plot`.
         ax : matplotlib.axes.Axes, default=None
             Axes to draw on; a new figure of pyplot if None.
         perplexity, max_nodes, random_state
@@ -289,12 +290,15 @@ class Embedding:
         >>> Embedding([[1, 0], [0, 1], [1, 1]]).plot(["cat", "dog", "cat"], ax=Figure().add_subplot()).get_xlabel()
         'PCA of 3 nodes'
         """
-        from graphprox.visualization.coloring import to_values
+        from graphprox.preprocessing.column_values import read_values
+        from graphprox.visualization.coloring import to_column
         from graphprox.visualization.embedding_map import map_embedding
 
-        if color is not None and not isinstance(color, Mapping):
-            color = dict(zip(self.ids.tolist(), to_values(color, self.num_nodes), strict=True))
+        is_ordered = color is not None and not isinstance(color, Mapping)
+        column = read_values("color", to_column(color, self.num_nodes)) if is_ordered else None
         found = map_embedding(self, perplexity=perplexity, max_nodes=max_nodes, random_state=random_state)
+        if column is not None:
+            color = column.take(found.nodes)
         return found.plot(color, ax=ax)
 
     def __len__(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import datetime
 from itertools import pairwise
 
 import duckdb
@@ -29,6 +30,15 @@ def folder(tmp_path, monkeypatch):
     table[["id", "town"]][:30].to_parquet("towns.parquet", index=False)
     table[["age", "id"]].rename(columns={"id": "node"}).to_csv("aged.csv", index=False)
     (tmp_path / "bare.csv").write_text("".join(map("{},{},x\n".format, NAMES, GERMAN)), encoding="cp1252")
+    pd.DataFrame(
+        {
+            "id": NAMES,
+            "income": ["N/A", *(f"{1000.5 + i}" for i in range(39))],
+            "joined": [*(f"2024-01-{i + 1:02}" for i in range(30)), *["na"] * 10],
+            "wrong": ["unknown", *["1.5", "2.5", "3.5"] * 13],
+        }
+    ).to_csv("customers.csv", index=False)
+    pd.DataFrame({"id": NAMES, "place": [[1.0, 2.0]] * 40}).to_parquet("places.parquet")
     with duckdb.connect("people.duckdb") as database:
         database.execute("CREATE TABLE people AS FROM 'people.csv'")
     return tmp_path
@@ -36,6 +46,8 @@ def folder(tmp_path, monkeypatch):
 
 AGES, TOWNS = np.linspace(20, 60, 40).tolist(), ["Ulm", "Bonn"] * 20
 GERMAN = ["Köln", "Bonn"] * 20
+INCOMES = [None, *(1000.5 + i for i in range(39))]
+JOINED = [*(datetime(2024, 1, i + 1) for i in range(30)), *[None] * 10]
 DECADES = [round(age) // 10 for age in AGES]
 
 
@@ -49,6 +61,9 @@ DECADES = [round(age) // 10 for age in AGES]
         (["--out", "map.pdf"], "", None),
         (["--labels", "aged.csv", "--color", "age", "--id", "node"], "age", AGES),
         (["--labels", "people.csv", "--color", "Age"], "age", AGES),
+        (["--labels", "customers.csv", "--color", "income"], "income", INCOMES),
+        (["--labels", "customers.csv", "--color", "joined"], "joined", JOINED),
+        (["--labels", "SELECT id, joined FROM 'customers.csv'"], "joined", JOINED),
         (["--labels", "people.csv", "--color", "3"], "town", TOWNS),
         (["--labels", "bare.csv", "--color", "2", "--no-header", "--encoding", "cp1252"], "column 2", GERMAN),
         (["--labels", "SELECT id, age::INT // 10 AS decade FROM 'people.csv'"], "decade", DECADES),
@@ -78,7 +93,7 @@ def test_map_is_drawn_in_the_colors_of_the_labels(run, folder, monkeypatch, opti
     if colors is None:
         assert drawn[0][0] is None
     else:
-        assert drawn[0][0] == dict(zip(NAMES, map(pytest.approx, colors) if title == "age" else colors, strict=True))
+        assert drawn[0][0].to_pylist() == [pytest.approx(each) if title == "age" else each for each in colors]
 
 
 def test_ids_of_a_graph_that_is_a_query_are_those_of_the_database(run, folder):
@@ -156,6 +171,11 @@ def test_classes_and_ids_are_those_of_the_graph(run, folder, no_data):
         ),
         (["--labels", "bare.csv", "--color", "2", "--encoding", "nope"], "--encoding must be one of text that"),
         (["--labels", "others.csv"], "colors must be of nodes of v.parquet, such as 'n0'; got 'x': check the ids"),
+        (
+            ["--labels", "customers.csv", "--color", "wrong"],
+            "column 'wrong' in line 2 of customers.csv contains 'unknown': correct the cell, or leave it empty",
+        ),
+        (["--labels", "places.parquet"], "color must be a column of places.parquet with a value per node; 'place' is"),
         (["--perplexity", "0"], "--perplexity must be a number between 1 and 10000"),
         (
             ["--labels", "people.csv", "--database", "people.duckdb"],

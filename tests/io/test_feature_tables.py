@@ -82,8 +82,17 @@ def test_a_missing_number_is_the_mean_and_has_a_mark(edges, write, cell):
 
 def test_one_word_among_numbers_is_reported_with_its_place(edges, write):
     path = write("x.csv", "id,a,b\nann,1,2\nbob,3,thre\ncy,5,6\n\ndan,7,8\n")
-    with pytest.raises(ReadError, match=r"must be numbers; column 'b' in line 3 of .*x\.csv contains 'thre'"):
+    words = (
+        r"numbers must contain nothing else; column 'b' in line 3 of .*x\.csv contains 'thre': .* leave it empty, or "
+    )
+    with pytest.raises(ReadError, match=f"{words}set kinds={{'b': 'category'}}$"):
         read_graph(edges, features=path)
+
+
+def test_a_column_without_a_name_is_named_as_in_messages(edges, write):
+    path = write("x.csv", "ann,1\nbob,thre\ncy,5\ndan,7\n")
+    graph = read_graph(edges, features=path, kinds={"column 2": "category"})
+    assert graph.feature_names == ("column 2=1", "column 2=5", "column 2=7", "column 2=thre")
 
 
 def test_text_and_other_types_are_rejected(edges, write, tmp_path):
@@ -380,7 +389,10 @@ def test_kinds_name_attributes_of_networkx_and_graphml(tmp_path):
             {"age": "ignored", "zip": "ignored", "about": "ignored"},
             "kinds must leave a feature of .*; got 'ignored' for",
         ),
-        ({"about": "number"}, "features must be numbers; column .about. in line 2 of .* contains 'ann writes"),
+        (
+            {"about": "number"},
+            "a column of numbers must contain nothing else; column .about. in line 2 of .* contains 'ann writes",
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore:ids are read", "ignore:column 'zip' is named as a code")

@@ -87,7 +87,10 @@ def test_text_is_rejected_with_a_hint():
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
-        (["1", "2", "x3", "4"], r"features must be numbers; column 'c' contains 'x3' in row 2 \(from 0\)"),
+        (
+            ["1", "2", "x3", "4"],
+            r"a column of numbers must contain nothing else; column 'c' contains 'x3' in row 2 \(from 0\)",
+        ),
         (["2024-01-01", "2024-02-30"], "dates must be written as year-month-day; .* contains '2024-02-30'"),
         (
             ["2024-01-01", "2024-02-03", "soon"],
@@ -282,7 +285,7 @@ def test_categories_of_which_each_is_rare_are_ignored():
 @pytest.mark.parametrize(
     ("cells", "kind", "words"),
     [
-        (["1", "x", "3"], "number", r"must be numbers; column 'c' contains 'x' in row 1 \(from 0\): correct the cell"),
+        (["1", "x", "3"], "number", r"numbers must .*; column 'c' contains 'x' in row 1 \(from 0\): correct the"),
         (["1,5", "x", "3"], "number", r"decimal point .*; column 'c' contains '1,5' in row 0 .*: write 1.5 for"),
         ([1, 2, 1], "boolean", r"yes and no must contain nothing else; .* contains '2' in row 1 \(from 0\): correct"),
         (["1", "2", "3"], "date", r"must be written as year-month-day; .* contains '1' in row 0 \(from 0\): correct"),

@@ -74,6 +74,21 @@ def test_numbers_have_a_color_bar(found):
     assert drawn_points(axes) == 60
 
 
+def test_dates_have_a_color_bar_of_dates(found):
+    axes = draw(found, pd.date_range("2019-01-01", periods=60, freq="MS"), color_title="joined")
+    axes.figure.draw_without_rendering()
+    (bar,) = [each for each in axes.figure.axes if each is not axes]
+    assert bar.get_ylabel() == "joined"
+    assert {"2020", "2022"} <= {label.get_text() for label in bar.get_yticklabels()}
+
+
+def test_what_a_column_contains_is_found_from_all_nodes():
+    embedding = Embedding(np.random.default_rng(0).normal(size=(50, 3)))
+    words = ["unknown", *(f"{i}.5" for i in range(49))]
+    with pytest.raises(GraphproxError, match="column 'color' contains 'unknown' in row 0"):
+        embedding.plot(words, max_nodes=3, ax=Figure().add_subplot())
+
+
 def test_text_is_drawn_as_it_is(found):
     color = ["$a", "b$", "_c"] * 20
     axes = draw(found, color, title="$x_", color_title="$")

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+import pyarrow as pa
 import typer
 from rich.console import Console
 
@@ -38,11 +39,28 @@ from graphprox.io.tables.column_choice import ChosenColumns, ColumnNames, Column
 from graphprox.io.tables.encodings import check_encoding
 from graphprox.io.tables.node_columns import choose_id_column
 from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS, Choose, Table, read_table, table_from_arrow
+from graphprox.preprocessing.column_values import read_values
+from graphprox.preprocessing.table_cells import CellError
 
 if TYPE_CHECKING:
     from graphprox.visualization.embedding_map import EmbeddingMap
 
-Colors = tuple[dict[str, Any] | None, str]  # a value for each id, and what the values are
+
+class Colors(NamedTuple):
+    """Values by which nodes are colored.
+
+    Attributes
+    ----------
+    ids : list of str
+    values : pyarrow.Array of shape (n_values,)
+        A value for each id.
+    title : str
+        What the values are.
+    """
+
+    ids: list[str]
+    values: pa.Array
+    title: str
 
 
 class TextOptions(NamedTuple):
@@ -126,11 +144,12 @@ def plot_embedding(
     _check_used(labels, graph, text, database=database, id=id)
     loaded = None if graph is None else _load_graph(graph, data, database, text, trust_pickles=trust_pickles)
     embedding = Embedding.load(path, ids=None if loaded is None else loaded.ids)
-    values, title = _read_colors(labels, color, loaded, text, database=database, id=id)
+    colors = _read_colors(labels, color, loaded, text, database=database, id=id)
     with progress_bars(str(path)) as show, report_progress(show):
         found = map_embedding(embedding, perplexity=perplexity, max_nodes=max_nodes, random_state=seed)
     figure = new_figure(*FIGURE_SIZE, layout="constrained")
-    chosen = None if values is None else _align(values, found.ids.tolist(), path)
+    chosen = None if colors is None else _align(colors, found.ids.tolist(), path)
+    title = "" if colors is None else colors.title
     found.plot(chosen, ax=figure.add_subplot(), title=path.name, color_title=title)
     written = [write_figure(figure, out), *([] if points is None else [found.save(points)])]
     _print_summary(found, written, time.perf_counter() - start, as_json=as_json)
@@ -190,35 +209,52 @@ def _read_colors(
     *,
     database: Path | None,
     id: str | None,  # noqa: A002
-) -> Colors:
+) -> Colors | None:
     if labels is None:
         if column is not None:
             raise ParameterError("--color needs a table that has the column; got none: give --labels FILE")
         if graph is None or graph.y is None:
-            return None, ""
-        return name_classes(graph.ids.tolist(), graph.y.tolist(), graph.class_names), "class"
+            return None
+        return _color_classes(name_classes(graph.ids.tolist(), graph.y.tolist(), graph.class_names))
     choose = partial(_choose_columns, names=ColumnNames(id=id), color=column)
     named = [name for name in (id, column) if name is not None and not name.isdecimal()]
     table = _read_color_table(labels, database, choose, named, text)
     if table is not None:
-        ids, values = table.columns
-        check_unique(ids, f"a node must have one label; {table.path} has", hint=": keep one row for each id")
-        title = next(each.name for each in table.taken if each.role == "label")
-        return dict(zip(map(str, ids.to_pylist()), values.to_pylist(), strict=True)), title
+        return _color_by_table(table)
     if column is not None:
         raise ParameterError(f"--color needs a table, in CSV, TSV or Parquet; got {str(labels)!r}: leave it out")
     read = read_labels(Path(labels))
-    return name_classes(read.ids.to_pylist(), read.y.tolist(), read.names), "class"
+    return _color_classes(name_classes(read.ids.to_pylist(), read.y.tolist(), read.names))
+
+
+def _color_classes(classes: dict[str, str]) -> Colors:
+    return Colors([*classes], pa.array(classes.values(), pa.string()), "class")
+
+
+def _color_by_table(table: Table) -> Colors:
+    """Read the column of colors by the rules for columns of features."""
+    ids, *columns = table.columns
+    title = next(each.name for each in table.taken if each.role == "label")
+    if len(columns) > 1:
+        raise ParameterError(f"color must be a column of {table.path} with a value per node; {title!r} is one of lists")
+    check_unique(ids, f"a node must have one label; {table.path} has", hint=": keep one row for each id")
+    try:
+        values = read_values(title, columns[0])
+    except CellError as error:
+        raise table.locate(error, 1) from None
+    return Colors(list(map(str, ids.to_pylist())), values, title)
 
 
 def _read_color_table(
     labels: Path | str, database: Path | None, choose: Choose, named: Collection[str], text: TextOptions
 ) -> Table | None:
     """Read a table or query; return None for a file of arrays."""
+    kinds: dict[str, Any] = {"ids": 1, "values": None, "features": True}
     if isinstance(labels, str):
-        return table_from_arrow("the query", run_query(labels, database), ids=1, values=None, choose=choose)
+        return table_from_arrow("the query", run_query(labels, database), choose=choose, **kinds)
     if _is_table(labels):
-        return read_table(labels, ids=1, values=None, choose=choose, named=named, **text._asdict())
+        kinds["values"] = pa.string() if _is_text(labels) else None
+        return read_table(labels, choose=choose, named=named, **kinds, **text._asdict())
     return None
 
 
@@ -230,12 +266,13 @@ def _is_text(path: Path | str | None) -> bool:
     return path is not None and not is_query(path) and ending(Path(path)) in TEXT_ENDINGS
 
 
-def _align(values: dict[str, Any], ids: list[Any], path: Path) -> dict[Any, Any]:
-    aligned = {node: values.get(str(node)) for node in ids}
-    if all(value is None for value in aligned.values()):
-        given = next(iter(values), "none")
+def _align(colors: Colors, ids: list[Any], path: Path) -> pa.Array:
+    row_of = dict(zip(colors.ids, range(len(colors.ids)), strict=True))
+    rows = pa.array([row_of.get(str(node)) for node in ids], pa.int64())
+    if rows.null_count == len(rows):
+        given = next(iter(colors.ids), "none")
         raise ParameterError(f"colors must be of nodes of {path}, such as {ids[0]!r}; got {given!r}: check the ids")
-    return aligned
+    return colors.values.take(rows)
 
 
 def _choose_columns(columns: Columns, *, names: ColumnNames, color: str | None) -> ChosenColumns:

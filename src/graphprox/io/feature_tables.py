@@ -59,11 +59,7 @@ def read_encoded(
     try:
         return table, encode_columns(_to_arrow(table, ids), encoder, _get_kinds(table, ids))
     except CellError as error:
-        position = ids + _names(table, ids).index(error.column)
-        raise ReadError(
-            f"{error.rule}; {table.column(position)} in {table.row(error.row)} contains {error.cell!r}"
-            f"{f': {error.remedy}' if error.remedy else ''}"
-        ) from None
+        raise table.locate(error, ids + _names(table, ids).index(error.column)) from None
 
 
 def _read_numbers(read: ReadTable, ids: int, encoder: TableEncoder | None) -> tuple[Table, EncodedTable] | None:

@@ -14,6 +14,7 @@ NUMBER = r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|(?i:nan|inf(inity
 PADDED = r"^[+-]?0\d+$"
 # 1,5 and 1.234,5 in many languages, and 1,234 and 1,234.5 in others.
 _LOCAL = r"^[+-]?(\d{1,3}(,\d{3})+(\.\d+)?|\d+,\d+|\d{1,3}(\.\d{3})+,\d+)$"
+CORRECT_CELL = "correct the cell, or leave it empty"
 MISSING = ("", "na", "n/a", "null", "none", "nan")  # whatever their case
 
 
@@ -29,14 +30,26 @@ class CellError(GraphError):
     cell : str
     rule : str
         What the cells of the column must be.
-    remedy : str, default=""
+    remedy : str, default="correct the cell, or leave it empty"
         What to do.
     """
 
-    def __init__(self, column: str, row: int, cell: str, rule: str, remedy: str = "") -> None:
-        end = f": {remedy}" if remedy else ""
-        super().__init__(f"{rule}; column {column!r} contains {cell!r} in row {row} (from 0){end}")
+    def __init__(self, column: str, row: int, cell: str, rule: str, remedy: str = CORRECT_CELL) -> None:
+        super().__init__(f"{rule}; column {column!r} contains {cell!r} in row {row} (from 0): {remedy}")
         self.column, self.row, self.cell, self.rule, self.remedy = column, row, cell, rule, remedy
+
+    def with_remedy(self, remedy: str) -> CellError:
+        """Return the error with another remedy.
+
+        Parameters
+        ----------
+        remedy : str
+
+        Returns
+        -------
+        CellError
+        """
+        return CellError(self.column, self.row, self.cell, self.rule, remedy)
 
 
 def to_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -154,7 +167,7 @@ def to_numbers(name: str, column: pa.Array) -> NDArray[np.float64]:
         column = clean_text(column)
         at = pc.index(are_numbers(column), False).as_py()
         if at >= 0:
-            raise CellError(name, at, column[at].as_py(), "features must be numbers")
+            raise CellError(name, at, column[at].as_py(), "a column of numbers must contain nothing else")
     elif not (is_number(column.type) or pa.types.is_null(column.type)):
         raise GraphError(f"column {name!r} must contain numbers; it contains {column.type}")
     numbers = column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column

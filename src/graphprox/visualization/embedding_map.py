@@ -81,8 +81,9 @@ class EmbeddingMap(ReadOnlyArrays):
         Parameters
         ----------
         color : array-like of shape (num_nodes,) or mapping, default=None
-            A category or number for each node of the map in order, or by id. Numbers get a color bar, up to twelve
-            categories a legend; of more, the rarest are "other". Nodes without a value are light gray.
+            A category, number or date for each node of the map in order, or by id, read by the rules for columns of
+            features. Numbers and dates get a color bar, up to twelve categories a legend; of more, the rarest are
+            "other". Nodes without a value are light gray.
         ax : matplotlib.axes.Axes, default=None
             Axes to draw on; those of a new figure of pyplot if None.
         title : str, default=""
@@ -99,6 +100,8 @@ class EmbeddingMap(ReadOnlyArrays):
         ------
         WriteError
             If matplotlib is not installed.
+        GraphError
+            If a value is no number or date while the others are.
 
         Examples
         --------
@@ -113,7 +116,7 @@ class EmbeddingMap(ReadOnlyArrays):
         from graphprox.visualization.coloring import to_coloring
         from graphprox.visualization.scatter import draw
 
-        coloring = None if color is None else to_coloring(color, self.ids)
+        coloring = None if color is None else to_coloring(color, self.ids, color_title or "color")
         axes = _new_axes() if ax is None else ax
         draw(axes, self.points, coloring, title=title, caption=self.caption, color_title=color_title)
         return axes

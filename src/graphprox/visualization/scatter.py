@@ -13,6 +13,7 @@ from graphprox.visualization.coloring import NO_CATEGORY, UNKNOWN, Categories, N
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
+    from matplotlib.colorbar import Colorbar
 
 # Paul Tol's "muted" scheme, whose nine colors remain distinct to color-blind people, and a second shape for more.
 PALETTE = ("#332288", "#CC6677", "#117733", "#DDAA33", "#88CCEE", "#AA4499", "#44AA99", "#882255", "#999933")
@@ -53,7 +54,7 @@ def draw(
         "rasterized": len(points) > MAX_VECTOR_POINTS,
     }
     if isinstance(coloring, Numbers):
-        _draw_numbers(axes, points[order], coloring.values[order], size, style, color_title)
+        _draw_numbers(axes, points[order], coloring.values[order], size, style, color_title, coloring.are_dates)
     elif coloring is not None:
         _draw_categories(axes, points, coloring, order, size, style, color_title)
     else:
@@ -91,7 +92,13 @@ def _scatter(axes: Axes, points: FloatArray, **options: Any) -> PathCollection:
 
 
 def _draw_numbers(
-    axes: Axes, points: FloatArray, values: NDArray[np.float64], size: float, style: dict[str, Any], title: str
+    axes: Axes,
+    points: FloatArray,
+    values: NDArray[np.float64],
+    size: float,
+    style: dict[str, Any],
+    title: str,
+    are_dates: bool,
 ) -> None:
     known = ~np.isnan(values)
     _scatter(axes, points[~known], s=size, color=UNKNOWN_COLOR, **style)
@@ -107,9 +114,20 @@ def _draw_numbers(
     assert axes.figure is not None  # noqa: S101 - axes of a figure
     bar = axes.figure.colorbar(drawn, ax=axes, shrink=0.6, aspect=25, pad=0.02, extend=extend)
     bar.set_label(title, parse_math=False)
+    if are_dates:
+        _label_dates(bar)
     assert bar.solids is not None  # noqa: S101 - drawn with the bar
     bar.solids.set_alpha(1)
     bar.outline.set_visible(False)
+
+
+def _label_dates(bar: Colorbar) -> None:
+    """Label a color bar of days since 1970 by dates."""
+    from matplotlib.dates import AutoDateFormatter, AutoDateLocator
+
+    bar.locator = AutoDateLocator()  # type: ignore[no-untyped-call]
+    bar.formatter = AutoDateFormatter(bar.locator)  # type: ignore[no-untyped-call]
+    bar.update_ticks()
 
 
 def _draw_categories(

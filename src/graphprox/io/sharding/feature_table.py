@@ -181,10 +181,7 @@ class TableSource(FeatureSource):
                 wrong.check(to_array(block.column(wrong.name)))
             except CellError as error:
                 position = block.column_names.index(wrong.name) + self._has_ids
-                remedy = f": {error.remedy}" if error.remedy else ""
-                raise ReadError(
-                    f"{error.rule}; {table.column(position)} in {table.row(error.row)} contains {error.cell!r}{remedy}"
-                ) from None
+                raise table.locate(error, position) from None
 
     # -- second reading --------------------------------------------------------------------------------------------
 

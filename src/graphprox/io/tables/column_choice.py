@@ -182,6 +182,8 @@ class Columns:
                 raise ParameterError(
                     f"{role} must name one column of {self.path}; {len(near)} are named {wanted!r}: give a number"
                 )
+        if self.names is None and isinstance(wanted, str):  # messages call its columns so
+            wanted = wanted.removeprefix("column ")
         if isinstance(wanted, bool) or not str(wanted).isdecimal():
             self._reject_name(role, wanted)
         if not 1 <= int(wanted) <= self.size:

@@ -110,6 +110,22 @@ class Table:
             return f"column {self.names[i]!r}"
         return f"column {(i if self.positions is None else self.positions[i]) + 1}"
 
+    def locate(self, error: CellError, i: int) -> ReadError:
+        """Return the error about a cell with its place in the file.
+
+        Parameters
+        ----------
+        error : CellError
+        i : int
+            Position of its column in ``columns``.
+
+        Returns
+        -------
+        ReadError
+        """
+        place = f"{self.column(i)} in {self.row(error.row)}"
+        return ReadError(f"{error.rule}; {place} contains {error.cell!r}: {error.remedy}")
+
 
 def read_table(
     path: Path,
@@ -279,9 +295,7 @@ def _read_decimals(table: Table, ids: int) -> Table:
         try:
             columns[i] = to_points(name, columns[i])
         except CellError as error:
-            raise ReadError(
-                f"{error.rule}; {table.column(i)} in {table.row(error.row)} contains {error.cell!r}: {error.remedy}"
-            ) from None
+            raise table.locate(error, i) from None
     return replace(table, columns=tuple(columns))
 
 

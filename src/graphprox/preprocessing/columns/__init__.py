@@ -19,6 +19,7 @@ from graphprox.preprocessing.columns.category import CategoryColumn, names_nodes
 from graphprox.preprocessing.columns.date import DateColumn, are_mixed_dates, find_format
 from graphprox.preprocessing.columns.number import NumberColumn
 from graphprox.preprocessing.table_cells import (
+    CORRECT_CELL,
     CellError,
     are_numbers,
     clean_text,
@@ -146,8 +147,8 @@ def _fit_kind(name: str, column: pa.Array, kind: str) -> AnyColumn | str:
             reject_local_numbers(name, column, 0)
         fitted: _AnyKind = KINDS[kind].fit(name, column)
     except CellError as error:
-        remedy = error.remedy or "correct the cell, or choose another kind"
-        raise CellError(name, error.row, error.cell, error.rule, remedy) from None
+        is_other = error.remedy == CORRECT_CELL
+        raise error.with_remedy("correct the cell, or choose another kind" if is_other else error.remedy) from None
     return NAMES if isinstance(fitted, CategoryColumn) and not fitted.categories else fitted
 
 
@@ -156,10 +157,14 @@ def _fit_text(name: str, text: pa.Array) -> AnyColumn | str:
         return BooleanColumn.fit(name, text)
     reject_local_numbers(name, text, MIN_NUMBERS)
     is_number_text = (pc.mean(are_numbers(text).cast(pa.int8())).as_py() or 0) > MIN_NUMBERS
-    if is_number_text and not has_padded_numbers(text):
-        return NumberColumn.fit(name, text)
-    if find_format(text) is not None:
-        return DateColumn.fit(name, text)
+    try:
+        if is_number_text and not has_padded_numbers(text):
+            return NumberColumn.fit(name, text)
+        if find_format(text) is not None:
+            return DateColumn.fit(name, text)
+    except CellError as error:
+        remedy = f"correct the cell, leave it empty, or set kinds={{{name!r}: {CATEGORY!r}}}"
+        raise error.with_remedy(remedy) from None
     if are_mixed_dates(text):
         warnings.warn(
             f"column {name!r} contains dates in several formats and is not read as dates: write all of them as in "

@@ -46,7 +46,7 @@ class CategoryColumn(ColumnEncoder):
 
         A category of fewer than 0.5 % of the rows is rare, and so are all but the 49 most frequent ones.
         """
-        text = _to_names(column)
+        text = to_names(column)
         counts = pc.value_counts(text.drop_null())
         return cls.of_counts(
             name,
@@ -96,7 +96,7 @@ class CategoryColumn(ColumnEncoder):
 
     def encode(self, column: pa.Array) -> FloatArray:
         """Return a one in the column of each category; only zeros for a missing one, and for one that is not known."""
-        codes = self._codes(_to_names(column))
+        codes = self._codes(to_names(column))
         values = np.zeros((len(column), len(self.value_names)), np.float32)
         rows = np.flatnonzero(codes >= 0)
         values[rows, np.minimum(codes[rows], len(self.categories))] = 1
@@ -109,7 +109,7 @@ class CategoryColumn(ColumnEncoder):
 
     def find_unseen(self, column: pa.Array) -> Sequence[str]:
         """Return some categories that the column did not have when it was fitted."""
-        unseen = pc.unique(_to_names(column)).drop_null()
+        unseen = pc.unique(to_names(column)).drop_null()
         unseen = unseen.filter(pc.invert(pc.is_in(unseen, self._known())))
         return [str(each) for each in unseen[:_NUM_UNSEEN].to_pylist()]
 
@@ -122,8 +122,13 @@ class CategoryColumn(ColumnEncoder):
         return codes
 
 
-def _to_names(column: pa.Array) -> pa.Array:
-    """Return categories as text, null where they are missing."""
+def to_names(column: pa.Array) -> pa.Array:
+    """Return categories as text, null where they are missing.
+
+    Parameters
+    ----------
+    column : pyarrow.Array
+    """
     # pandas writes integers as 75001.0 if one of them is missing.
     return pc.replace_substring_regex(clean_text(column), r"^([+-]?\d+)\.0$", r"\1")
 

@@ -178,6 +178,16 @@ def find_cycle(part: str, days: NDArray[np.float64]) -> NDArray[np.float64]:
 def to_days(name: str, column: pa.Array, form: str) -> NDArray[np.float64]:
     """Return days since 1970, NaN where a date is missing.
 
+    Parameters and errors are those of `to_timestamps`.
+    """
+    micros = to_timestamps(name, column, form).cast(pa.int64())
+    days: NDArray[np.float64] = micros.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / _DAY
+    return days
+
+
+def to_timestamps(name: str, column: pa.Array, form: str) -> pa.Array:
+    """Return dates as timestamps in microseconds, null where a date is missing.
+
     Parameters
     ----------
     name : str
@@ -201,12 +211,9 @@ def to_days(name: str, column: pa.Array, form: str) -> NDArray[np.float64]:
         raise GraphError(f"column {name!r} must contain dates; it contains {column.type}")
     is_finer = pa.types.is_timestamp(column.type) and column.type.unit == "ns"
     try:
-        stamps = column.cast(pa.timestamp("us"), safe=not is_finer)
+        return column.cast(pa.timestamp("us"), safe=not is_finer)
     except pa.ArrowInvalid:
         raise GraphError(f"column {name!r} must contain dates before the year 200,000; it has later ones") from None
-    micros = stamps.cast(pa.int64())
-    days: NDArray[np.float64] = micros.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False) / _DAY
-    return days
 
 
 def parse_dates(text: pa.Array, form: str) -> pa.Array | None:
