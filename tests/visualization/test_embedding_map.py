@@ -79,7 +79,7 @@ def test_dates_have_a_color_bar_of_dates(found):
     axes.figure.draw_without_rendering()
     (bar,) = [each for each in axes.figure.axes if each is not axes]
     assert bar.get_ylabel() == "joined"
-    assert {"2020", "2022"} <= {label.get_text() for label in bar.get_yticklabels()}
+    assert {"2020-01", "2022-01"} <= {label.get_text() for label in bar.get_yticklabels()}
 
 
 def test_what_a_column_contains_is_found_from_all_nodes():
