@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
+from functools import partial
 
 import pytest
 
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import find_stacklevel, warn
+from graphprox.errors import IgnoredInputWarning
 
 
 def call_from(module, function):
@@ -18,14 +19,11 @@ def call_from(module, function):
 
 @pytest.mark.parametrize("modules", [(), ("graphprox.graph",), ("graphprox.graph", "sklearn.base", "graphprox")])
 def test_warning_points_past_all_internal_callers(modules):
-    namespace = {"__name__": "graphprox.io", "warnings": warnings, "find_stacklevel": find_stacklevel}
-    code = "def warn(): warnings.warn('here', stacklevel=find_stacklevel())"
-    exec(compile(code, "<graphprox.io>", "exec"), namespace)
-    warn = namespace["warn"]
+    raise_warning = call_from("graphprox.io", partial(warn, "here", IgnoredInputWarning))
     for module in modules:
-        warn = call_from(module, warn)
-    with pytest.warns(UserWarning, match="here") as caught:
-        warn()
+        raise_warning = call_from(module, raise_warning)
+    with pytest.warns(IgnoredInputWarning, match="here") as caught:
+        raise_warning()
     assert [each.filename for each in caught] == [__file__]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphprox._utils.arrays import FloatArray
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import CollapsedEmbeddingWarning, TrainingError
 
 TOLERANCE = 1e-6  # columns that differ by less than this share of the largest value are constant
@@ -90,11 +89,10 @@ def warn_if_collapsed(vectors: FloatArray) -> FloatArray:
     (2, 2)
     """
     if is_collapsed(vectors):
-        warnings.warn(
+        warn(
             f"the embedding collapsed: all {len(vectors):,} nodes have the same vector; unless all nodes of the graph "
             "are equivalent, lower the learning rate or change the random seed",
             CollapsedEmbeddingWarning,
-            stacklevel=find_stacklevel(),
         )
     return vectors
 
@@ -132,12 +130,11 @@ def warn_if_alike(vectors: Any) -> Any:
     cosines = np.divide((one * other).sum(axis=1), lengths, where=lengths > 0, out=np.zeros(NUM_PAIRS))
     share = float(np.mean(cosines > ALIKE))
     if share >= MIN_SHARE:
-        warnings.warn(
+        warn(
             f"the embedding hardly differs between nodes: {share:.0%} of the pairs have a cosine above {ALIKE}, so "
             'similarities say little; standardize the features by scale="standard" (--scale standard), or change '
             "epochs, learning rate or random seed",
             CollapsedEmbeddingWarning,
-            stacklevel=find_stacklevel(),
         )
     return vectors
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pkgutil
 import re
-import warnings
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -12,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox._utils.suggestions import did_you_mean
 from graphprox.errors import GraphproxWarning, ParameterError
 
@@ -150,11 +149,10 @@ class Registry(Mapping[str, T], Generic[T]):
             try:
                 entry_point.load()
             except Exception as error:
-                warnings.warn(
+                warn(
                     f"the {self.kind} {entry_point.name!r} of another package could not be loaded: "
                     f"{type(error).__name__}: {error}",
                     GraphproxWarning,
-                    stacklevel=find_stacklevel(),
                 )
 
 

@@ -1,10 +1,24 @@
-"""Warnings that point at the user's line."""
+"""Warnings that point at the line of the user."""
 
 from __future__ import annotations
 
 import sys
+import warnings
 
 _INTERNAL = ("graphprox", "sklearn")  # scikit-learn wraps the methods of estimators
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn, and point at the first caller outside of graphprox.
+
+    Parameters
+    ----------
+    message : str
+        One sentence.
+    category : type
+        Class of the warning.
+    """
+    warnings.warn(message, category, stacklevel=find_stacklevel())
 
 
 def find_stacklevel() -> int:

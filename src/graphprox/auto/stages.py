@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -23,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphprox._utils.mapped import release_pages
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox._utils.team import current_team
 from graphprox.auto.row_store import RowStore, row_blocks
 from graphprox.errors import DamagedCheckpointWarning, ParameterError, ReadError, WriteError
@@ -161,9 +160,7 @@ class Stages:
                     raise ReadError(f"{path} is damaged: its content does not match the recorded checksum")
                 arrays[each] = self._load(path, in_files=in_files)
         except ReadError as error:
-            warnings.warn(
-                f"{error}: the stage {name!r} is computed again", DamagedCheckpointWarning, stacklevel=find_stacklevel()
-            )
+            warn(f"{error}: the stage {name!r} is computed again", DamagedCheckpointWarning)
             return None
         return arrays, about["facts"]
 
@@ -305,7 +302,7 @@ def _is_same_run(path: Path, about: Mapping[str, Any]) -> bool:
     try:
         found = read_with_checksum(path, FORMAT)
     except ReadError as error:
-        warnings.warn(f"{error}: starting again", DamagedCheckpointWarning, stacklevel=find_stacklevel())
+        warn(f"{error}: starting again", DamagedCheckpointWarning)
         return False
     differing = [name for name in ("graph", "settings", "random_state", "versions") if found[name] != about[name]]
     if differing:

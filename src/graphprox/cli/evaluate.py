@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from graphprox._utils.defaults import ProtocolName
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox._utils.strict_json import dump_json
 from graphprox.cli.options import EMBEDDING_FILES, GraphSource, JsonOption, reads_graph
 from graphprox.embedding import Embedding
@@ -197,11 +197,10 @@ def _warn_about_several_labels(dataset: Dataset, path: str | Path) -> None:
     separator = find_separator(cells)
     if separator is not None:
         example = next(cell for cell in cells if separator in cell)
-        warnings.warn(
+        warn(
             f"most labels of {path} are such as {example!r}, and each is read as one class: if they are several, set "
             f'--task {MULTILABEL} --separator "{separator}"',
             AssumedInputWarning,
-            stacklevel=find_stacklevel(),
         )
 
 

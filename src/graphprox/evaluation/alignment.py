@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from graphprox._utils.arrays import IntArray, NodeIds
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.embedding import Embedding, check_vectors
 from graphprox.errors import GraphproxWarning, IgnoredInputWarning, ParameterError
 from graphprox.graph.graph import Graph
@@ -72,17 +71,15 @@ def _align_by_id(graph: Graph, embedding: Embedding, name: str) -> NDArray[Any]:
         )
     n_unused = embedding.num_nodes - (graph.num_nodes - len(missing))
     if n_unused:
-        warnings.warn(
+        warn(
             f"{n_unused:,} rows of {name} are for nodes that the graph does not have: they are ignored",
             IgnoredInputWarning,
-            stacklevel=find_stacklevel(),
         )
     if len(missing):
-        warnings.warn(
+        warn(
             f"{name} has no vector for {len(missing):,} of {graph.num_nodes:,} nodes, such as "
             f"{_show(graph.ids[missing])}: zeros are used",
             GraphproxWarning,
-            stacklevel=find_stacklevel(),
         )
     return _reorder(embedding.vectors, row)
 

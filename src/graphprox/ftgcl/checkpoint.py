@@ -7,7 +7,6 @@ only on the random seed and the number of the epoch.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ import torch
 from safetensors.torch import save as save_safetensors
 from torch import Tensor
 
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import DamagedCheckpointWarning, ParameterError, ReadError, WriteError
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.io.storage.files import atomic_write, reason
@@ -97,9 +96,7 @@ class Checkpoints:
             try:
                 return self._read(path, epoch, shapes or {})
             except ReadError as error:
-                warnings.warn(
-                    f"{error}: trying an older checkpoint", DamagedCheckpointWarning, stacklevel=find_stacklevel()
-                )
+                warn(f"{error}: trying an older checkpoint", DamagedCheckpointWarning)
         return None
 
     def remove_partial(self) -> None:

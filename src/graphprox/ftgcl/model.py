@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import torch
 from torch import Tensor, nn
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import raise_if_diverged
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import IgnoredInputWarning, ParameterError
 from graphprox.ftgcl.recipe import Recipe
 from graphprox.graph.graph import Graph
@@ -92,11 +90,7 @@ class Model(nn.Module):
     def edge_weight(self, graph: Graph) -> FloatArray | None:
         """Return the edge weights of a graph, or None if the model was trained without."""
         if graph.edge_weight is not None and not self.weighted:
-            warnings.warn(
-                "the model was trained without edge weights: those of the graph are ignored",
-                IgnoredInputWarning,
-                stacklevel=find_stacklevel(),
-            )
+            warn("the model was trained without edge weights: those of the graph are ignored", IgnoredInputWarning)
             return None
         return graph.edge_weight
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from graphprox._utils.arrays import MatrixLike, SparseLike
 from graphprox._utils.column_names import LABEL_NAMES
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import GraphError, IgnoredInputWarning
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
 from graphprox.graph.node_attributes import read_node_attributes, report_edges
@@ -80,10 +80,9 @@ def _read_edges(data: Data) -> tuple[Any, Any]:
 def _read_edge_attr(edge_attr: torch.Tensor) -> torch.Tensor | None:
     if edge_attr.dim() == 1 or edge_attr.size(-1) == 1:
         return edge_attr.reshape(-1)
-    warnings.warn(
+    warn(
         f"edge_attr has {edge_attr.size(-1)} columns; it is ignored because a graph has one weight per edge",
         IgnoredInputWarning,
-        stacklevel=find_stacklevel(),
     )
     return None
 

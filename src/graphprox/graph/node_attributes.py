@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import datetime
 import math
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox._utils.suggestions import did_you_mean
 from graphprox.errors import GraphError, IgnoredInputWarning, ParameterError
 from graphprox.preprocessing.encoded_table import EncodedTable, encode_columns
@@ -78,7 +77,10 @@ def read_node_attributes(
             ignored.append(str(name))
         columns.update(found or {})
     if ignored:
-        _warn(f"{_list('node attribute', ignored)} ignored, as they are not numbers, categories, dates or vectors")
+        warn(
+            f"{_list('node attribute', ignored)} ignored, as they are not numbers, categories, dates or vectors",
+            IgnoredInputWarning,
+        )
     if not columns:
         return None
     import pyarrow as pa
@@ -169,19 +171,18 @@ def report_edges(graph: nx.Graph[Any], weight: str) -> None:
     counts = Counter(name for _, _, attributes in graph.edges.data() for name in attributes)
     unused = sorted(str(name) for name in counts if name != weight)
     if unused:
-        _warn(f"{_list('edge attribute', unused)} ignored, as an edge has one weight, {weight!r}")
+        warn(f"{_list('edge attribute', unused)} ignored, as an edge has one weight, {weight!r}", IgnoredInputWarning)
     if graph.is_multigraph():
         pairs = ((a, b) if graph.is_directed() else frozenset((a, b)) for a, b in graph.edges())
         parallel = graph.number_of_edges() - len(set(pairs))
         if parallel:
-            _warn(f"{parallel} parallel edges are merged with others between the same nodes; their weights are added")
+            warn(
+                f"{parallel} parallel edges are merged with others between the same nodes; their weights are added",
+                IgnoredInputWarning,
+            )
 
 
 def _list(what: str, names: Sequence[str]) -> str:
     shown = ", ".join(repr(name) for name in names[:_NUM_NAMES])
     more = f" and {len(names) - _NUM_NAMES} more" if len(names) > _NUM_NAMES else ""
     return f"{what}{'s' * (len(names) > 1)} {shown}{more} {'are' if len(names) > 1 else 'is'}"
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, IgnoredInputWarning, stacklevel=find_stacklevel())

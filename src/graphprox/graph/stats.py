@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from graphprox._utils.arrays import IntArray
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import IgnoredInputWarning
 from graphprox.graph.conversion import to_scipy
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
@@ -107,11 +106,7 @@ def statistics(graph: GraphLike) -> Statistics:
     """
     graph = check_graph(graph)
     if graph.edge_weight is not None:
-        warnings.warn(
-            "edge weights are ignored by statistics, which count edges",
-            IgnoredInputWarning,
-            stacklevel=find_stacklevel(),
-        )
+        warn("edge weights are ignored by statistics, which count edges", IgnoredInputWarning)
     degrees = _degrees(graph)
     parts = sp.csgraph.connected_components(to_scipy(graph), directed=graph.directed, connection="weak")
     return Statistics(

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from graphprox._utils.allocation import check_memory
 from graphprox._utils.arrays import Features, IntArray, freeze_csr
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import GraphError, StructuralFeaturesWarning
 
 if TYPE_CHECKING:
@@ -46,11 +46,10 @@ def structural_features(edge_index: IntArray, *, num_nodes: int, directed: bool)
     else:
         kind = "one-hot degree buckets of the nodes"
         columns = np.unique(_degree_buckets(edge_index, num_nodes, directed), return_inverse=True)[1]
-    warnings.warn(
+    warn(
         f"the graph has no features; {kind} are used instead, which contain nothing beyond the edges: add features if "
         "there are some",
         StructuralFeaturesWarning,
-        stacklevel=find_stacklevel(),
     )
     return _one_hot(columns, int(columns.max()) + 1)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import warnings
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -14,7 +13,7 @@ import scipy.sparse as sp
 
 from graphprox._utils.arrays import MatrixLike, SparseLike
 from graphprox._utils.column_names import find_ends
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import GraphError, GraphproxWarning
 from graphprox.graph.conversion import to_numpy
 from graphprox.graph.graph import Graph
@@ -153,10 +152,9 @@ def _warn_if_edges(obj: Any) -> None:
         kind, remedy = "a list of edges", "pass Graph(x, edges.T), or the pair (X, edges.T)"
     else:
         return
-    warnings.warn(
+    warn(
         f"a dense matrix alone is read as features of nodes without edges; this one looks like {kind}: {remedy}",
         GraphproxWarning,
-        stacklevel=find_stacklevel(),
     )
 
 

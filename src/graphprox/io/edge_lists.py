@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from graphprox._utils.column_names import are_different_kinds
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import AssumedInputWarning, ReadError
 from graphprox.io.tables.column_choice import NO_NAMES, ColumnNames, TableColumn
 from graphprox.io.tables.edge_columns import choose_edge_columns
@@ -124,12 +123,11 @@ def warn_of_merged(path: Path | str, names: Sequence[str], count: int, example: 
         One of them.
     """
     first, second = names[:2]
-    warnings.warn(
+    warn(
         f"{count} ids of {path} occur in both {first!r} and {second!r}, such as {example!r}, and are taken for the "
         f"same nodes: if they are not, write them differently, as in {first[:1].lower()}{example} and "
         f"{second[:1].lower()}{example}",
         AssumedInputWarning,
-        stacklevel=find_stacklevel(),
     )
 
 
@@ -175,12 +173,11 @@ def parse_weights(table: Table, position: int) -> NDArray[np.float64] | None:
         raise ReadError(f"edge weights must be finite and non-negative; {column} contains {value}")
     values: NDArray[np.float64] = weight.to_numpy(zero_copy_only=False)
     if not values.any():
-        warnings.warn(
+        warn(
             f"all weights in {table.column(position)} of {table.path} are 0, and edges of weight 0 join nothing: auto "
             "and convolutions see no neighbors, and walks see edges of equal weight; correct the weights, or remove "
             "the column if all edges count equally",
             AssumedInputWarning,
-            stacklevel=find_stacklevel(),
         )
     return values
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphprox._utils.arrays import IntArray
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ReadError
 from graphprox.graph.graph import UNKNOWN_LABEL, Graph
 from graphprox.io.attributes import NodeFeatures, NodeLabels
@@ -154,7 +154,7 @@ def report_missing(
             f"{spelling or remedy}"
         )
     count = "1 node has" if num_missing == 1 else f"{num_missing} of {num_nodes} nodes have"
-    _warn(
+    warn(
         f"{count} no row in {table}, such as {_list(missing[:1])}; their features are missing values"
         f"{spelling and f': {spelling}'}",
         AssumedInputWarning,
@@ -205,7 +205,7 @@ def join_features(
         _report_missing(missing, graph.num_nodes, features.ids, names)
     unused = len(features.ids) - np.count_nonzero(rows >= 0)
     if unused:
-        _warn(f"{unused} rows of {names[1]} belong to no node of the graph; they are ignored", IgnoredInputWarning)
+        warn(f"{unused} rows of {names[1]} belong to no node of the graph; they are ignored", IgnoredInputWarning)
     return graph.with_features(take_rows(features.x, rows, encoder))
 
 
@@ -351,8 +351,4 @@ def report_unknown(
     if num_unknown:
         rows = "1 row" if num_unknown == 1 else f"{num_unknown} of {num_labels} rows"
         belong = "belongs to no node of the graph and is" if num_unknown == 1 else "belong to no node and are"
-        _warn(f"{rows} of {name} {belong} ignored, such as that of {_list(unknown[:1])}", IgnoredInputWarning)
-
-
-def _warn(message: str, category: type[Warning]) -> None:
-    warnings.warn(message, category, stacklevel=find_stacklevel())
+        warn(f"{rows} of {name} {belong} ignored, such as that of {_list(unknown[:1])}", IgnoredInputWarning)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from graphprox._utils.arrays import IntArray, NodeIds
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
 from graphprox.io.ids import positions
 from graphprox.io.sql.queries import is_query, run_query
@@ -88,11 +87,10 @@ class LabelSets:
                 f"labels must belong to nodes of the graph; {self.path} has labels of nodes such as {name!r}, and the "
                 f"ids of the graph are such as {ids.tolist()[0]!r}: set id to take another column"
             )
-        warnings.warn(
+        warn(
             f"{len(unknown):,} of {len(self.ids):,} labels of {self.path} belong to no node of the graph and are "
             f"ignored, such as that of {name!r}",
             IgnoredInputWarning,
-            stacklevel=find_stacklevel(),
         )
 
 
@@ -162,11 +160,10 @@ def read_label_sets(
         name, table = str(path), _read_file(Path(path), header, check_encoding(encoding), names)
     ids, labels = table.columns
     if separator is None and (found := find_separator(labels.to_pylist())) is not None:
-        warnings.warn(
+        warn(
             f"most labels of {name} contain {found!r}, and each is read as one label: set separator={found!r} to read "
             "several of them",
             AssumedInputWarning,
-            stacklevel=find_stacklevel(),
         )
     return _encode(name, *_split_cells(ids, labels, separator))
 

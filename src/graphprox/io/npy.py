@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphprox._utils.allocation import check_memory
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import GraphproxError, IgnoredInputWarning, ReadError
 from graphprox.io.limits import check_features, check_nodes, check_string_width, check_zip
 from graphprox.io.storage.files import check_readable, reason
@@ -99,10 +98,9 @@ def _warn_about_pickles(arrays: NpzArrays, members: zipfile.ZipFile) -> None:
     with wrap_read_errors(arrays.path, "npz"):
         pickled = [name for name in arrays if _is_pickled(members, name)]
     if pickled:
-        warnings.warn(
+        warn(
             f"{', '.join(pickled)} of {arrays.path} has pickled objects, which are never loaded: they could run code",
             IgnoredInputWarning,
-            stacklevel=find_stacklevel(),
         )
 
 

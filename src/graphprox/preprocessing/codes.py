@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphprox._utils.column_names import is_id, split_words
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import AssumedInputWarning
 from graphprox.preprocessing.columns.category import names_nodes
 from graphprox.preprocessing.table_cells import clean_text, is_number, to_array
@@ -40,11 +39,10 @@ def warn_about_codes(table: pa.Table, known: Collection[str] = ()) -> None:
         if texts is None or pa.types.is_dictionary(table.column(name).type) or not _are_codes(texts):
             continue
         remedy = "'ignored'} to leave it out" if names_nodes(texts.drop_null()) else "'category'} to read it as codes"
-        warnings.warn(
+        warn(
             f"column {name!r} is named as a code and read as a quantity: set kinds={{{name!r}: {remedy}, or "
             f"kinds={{{name!r}: 'number'}} to confirm it",
             AssumedInputWarning,
-            stacklevel=find_stacklevel(),
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Self
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graphprox._utils.arrays import Features, FloatArray
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox._utils.suggestions import did_you_mean
 from graphprox.errors import AssumedInputWarning, GraphError, IgnoredInputWarning
 from graphprox.preprocessing.columns import EMPTY, IGNORED, AnyColumn, fit_column
@@ -189,7 +188,10 @@ class TableEncoder(BaseModel):
             x[:, start] = find_missing_rows(table, self.columns)
         if unseen:
             listed = "; ".join(f"{name!r} has {', '.join(map(repr, found))}" for name, found in unseen.items())
-            _warn(f"categories must be those of the fitted table; {listed}: new ones count as none of the known ones")
+            warn(
+                f"categories must be those of the fitted table; {listed}: new ones count as none of the known ones",
+                IgnoredInputWarning,
+            )
         return to_features(x)
 
     def select(self, x: Features, names: Sequence[str]) -> Features:
@@ -230,7 +232,7 @@ class TableEncoder(BaseModel):
             raise GraphError(f"a table must have the columns of the fitted one; {_list_columns(missing)} {are}{hint}")
         extra = [name for name in names if name not in {*wanted, *self.ignored}]
         if extra:
-            _warn(f"{_list_columns(extra)} not in the fitted table; {_ignored(extra)}")
+            warn(f"{_list_columns(extra)} not in the fitted table; {_ignored(extra)}", IgnoredInputWarning)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the encoder as what JSON can contain.
@@ -302,7 +304,10 @@ def select_columns(found: Mapping[str, AnyColumn | str]) -> tuple[tuple[AnyColum
         )
     for why in dict.fromkeys(ignored.values()):
         names = [name for name, each in ignored.items() if each == why]
-        _warn(f"{_list_columns(names)} {'has' if len(names) == 1 else 'have'} {why}; {_ignored(names)}")
+        warn(
+            f"{_list_columns(names)} {'has' if len(names) == 1 else 'have'} {why}; {_ignored(names)}",
+            IgnoredInputWarning,
+        )
     _check_feature_names(columns)
     return columns, tuple(ignored)
 
@@ -353,12 +358,11 @@ def warn_about_empty_rows(table: pa.Table, encoder: TableEncoder) -> None:
     columns = [each for each in encoder.columns if each.name in table.column_names]
     count = np.count_nonzero(find_missing_rows(table, columns)) if len(columns) > 1 else 0
     if count > MAX_EMPTY * table.num_rows:
-        warnings.warn(
+        warn(
             f"{count:,} of {table.num_rows:,} rows of features have no cells, so that their features are imputed by "
             "those of the fitted table, and say nothing about them or their neighbors: give the rows that these nodes "
             "had when the model was fitted",
             AssumedInputWarning,
-            stacklevel=find_stacklevel(),
         )
 
 
@@ -393,7 +397,3 @@ def _list_columns(names: Sequence[str]) -> str:
 
 def _ignored(names: Sequence[str]) -> str:
     return "it is ignored" if len(names) == 1 else "they are ignored"
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, IgnoredInputWarning, stacklevel=find_stacklevel())

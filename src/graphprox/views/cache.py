@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox._utils.team import current_team
 from graphprox.errors import GraphproxWarning, ParameterError, ReadError, WriteError
 from graphprox.graph.checksum import add_graph
@@ -89,9 +88,7 @@ def load_or_compute(key: str, compute: Callable[[], Ranking], *, directory: str 
         path.parent.mkdir(parents=True, exist_ok=True)
         ranking.save(path)
     except (OSError, WriteError) as error:
-        warnings.warn(
-            f"the ranking could not be cached: {reason(error)}", GraphproxWarning, stacklevel=find_stacklevel()
-        )
+        warn(f"the ranking could not be cached: {reason(error)}", GraphproxWarning)
     return ranking
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from graphprox._utils.checks import check_integer
 from graphprox._utils.figures import new_figure
 from graphprox._utils.outcome import is_collapsed, warn_if_alike, warn_if_collapsed
 from graphprox._utils.random import RandomState, check_seed
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.embedding import Embedding
 from graphprox.errors import IgnoredInputWarning, ParameterError, WriteError
 from graphprox.io.storage.files import atomic_write
@@ -257,10 +256,9 @@ def check_map_file(path: Path) -> None:
 def _sample(num_nodes: int, max_nodes: int, seed: int) -> IntArray:
     if num_nodes <= max_nodes:
         return np.arange(num_nodes)
-    warnings.warn(
+    warn(
         f"a map has at most {max_nodes:,} nodes, and the embedding has {num_nodes:,}: a random sample is mapped",
         IgnoredInputWarning,
-        stacklevel=find_stacklevel(),
     )
     return np.sort(np.random.default_rng([seed, max_nodes]).permutation(num_nodes)[:max_nodes])
 

@@ -12,13 +12,12 @@ import os
 import stat
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from graphprox._utils.flock import try_flock
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import GraphproxWarning, WriteError
 from graphprox.io.storage.files import hidden_path, reason
 
@@ -183,8 +182,7 @@ def _describe_conflict(path: Path, owner: str) -> WriteError:
 
 
 def _warn_unsupported(path: Path) -> None:
-    warnings.warn(
+    warn(
         f"the file system of {path} has no locks: do not write it from another process at the same time",
         GraphproxWarning,
-        stacklevel=find_stacklevel(),
     )

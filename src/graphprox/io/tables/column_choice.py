@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
 from graphprox._utils.column_names import is_unnamed
-from graphprox._utils.stacklevel import find_stacklevel
 from graphprox._utils.suggestions import did_you_mean
 from graphprox.errors import ParameterError
 
@@ -291,16 +289,3 @@ def name_columns(columns: Columns, positions: Iterable[int]) -> str:
     listed = [columns.describe(i) for i in positions]
     shown = ", ".join(listed[:8]) + (f" and {len(listed) - 8} more" if len(listed) > 8 else "")
     return f"column{'s' * (len(listed) > 1)} {shown} of {columns.path} {'are' if len(listed) > 1 else 'is'}"
-
-
-def warn(message: str, category: type[Warning]) -> None:
-    """Warn with the line of the caller of graphprox.
-
-    Parameters
-    ----------
-    message : str
-        One sentence.
-    category : type
-        Class of the warning.
-    """
-    warnings.warn(message, category, stacklevel=find_stacklevel())

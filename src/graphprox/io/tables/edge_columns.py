@@ -15,6 +15,7 @@ from graphprox._utils.column_names import (
     is_superior,
     is_weight,
 )
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
 from graphprox.io.tables.column_choice import (
     ChosenColumns,
@@ -22,7 +23,6 @@ from graphprox.io.tables.column_choice import (
     Columns,
     assign_roles,
     name_columns,
-    warn,
 )
 from graphprox.io.tables.headers import NUMBER_CELL
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
-import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox._utils.suggestions import shorten_repr
 from graphprox.errors import AssumedInputWarning, ParameterError, ReadError
 from graphprox.io.limits import LimitedFile
@@ -158,11 +157,7 @@ def assume_encoding(path: Path) -> str:
         damaged = "1 character is" if invalid == 1 else f"{invalid:,} characters are"
         rule = f"{path} must be text in UTF-8, as most of it is; {damaged} damaged"
         raise ReadError(f"{rule}: correct what is damaged, or set encoding to read it as another")
-    warnings.warn(
-        f"{path} is not UTF-8, and is read as Windows-1252: set encoding to read it as another",
-        AssumedInputWarning,
-        stacklevel=find_stacklevel(),
-    )
+    warn(f"{path} is not UTF-8, and is read as Windows-1252: set encoding to read it as another", AssumedInputWarning)
     return WINDOWS
 
 

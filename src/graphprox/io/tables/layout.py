@@ -9,12 +9,11 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import AssumedInputWarning, ReadError
 from graphprox.io.limits import MAX_LINE, check_columns, get_limit
 from graphprox.io.storage.files import ending, reason
@@ -183,12 +182,11 @@ def _has_header(path: Path, rows: Sequence[Sequence[str]], ids: int) -> bool:
     if found.assumed:
         first = ",".join(cell.strip() for cell in rows[0])[:60]
         data = "an edge" if ids == 2 else "a node"
-        warnings.warn(
+        warn(
             f"the first row of {path}, {first!r}, is taken for a header: header=False reads it as {data}"
             if found.present
             else f"the first row of {path}, {first!r}, is taken for {data}: header=True reads it as a header",
             AssumedInputWarning,
-            stacklevel=find_stacklevel(),
         )
     return found.present
 

@@ -14,6 +14,7 @@ from graphprox._utils.column_names import (
     is_unnamed,
     split_words,
 )
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import AssumedInputWarning, IgnoredInputWarning, ParameterError, ReadError
 from graphprox.io.tables.column_choice import (
     ChosenColumns,
@@ -21,7 +22,6 @@ from graphprox.io.tables.column_choice import (
     Columns,
     assign_roles,
     name_columns,
-    warn,
 )
 from graphprox.io.tables.headers import NUMBER_CELL
 from graphprox.preprocessing.columns import IGNORED

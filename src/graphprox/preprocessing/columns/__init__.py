@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, TypeAlias, get_args
@@ -11,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox._utils.suggestions import did_you_mean
 from graphprox.errors import AssumedInputWarning, GraphError, ParameterError
 from graphprox.preprocessing.columns.boolean import BooleanColumn, are_booleans
@@ -166,11 +165,10 @@ def _fit_text(name: str, text: pa.Array) -> AnyColumn | str:
         remedy = f"correct the cell, leave it empty, or set kinds={{{name!r}: {CATEGORY!r}}}"
         raise error.with_remedy(remedy) from None
     if are_mixed_dates(text):
-        warnings.warn(
+        warn(
             f"column {name!r} contains dates in several formats and is not read as dates: write all of them as in "
             "2024-02-01",
             AssumedInputWarning,
-            stacklevel=find_stacklevel(),
         )
     present = text.drop_null()
     reject_text(name, present)

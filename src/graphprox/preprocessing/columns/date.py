@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox.errors import AssumedInputWarning, GraphError
 from graphprox.preprocessing.columns.base import ColumnEncoder, FiniteFloat, fill
 from graphprox.preprocessing.table_cells import CellError, clean_text, is_text
@@ -89,11 +88,10 @@ def _warn_if_ambiguous(name: str, text: pa.Array) -> None:
     read, other = (parse_dates(text, form) for form in ("month/day/year", "day/month/year"))
     at = -1 if read is None or other is None else pc.index(pc.not_equal(read, other), True).as_py()
     if read is not None and at >= 0:
-        warnings.warn(
+        warn(
             f"dates in column {name!r} are read as month/day/year and can be day/month/year too; "
             f"{text[at].as_py()!r} is read as {read[at].as_py():%Y-%m-%d}: write them as in 2024-02-01 to decide",
             AssumedInputWarning,
-            stacklevel=find_stacklevel(),
         )
 
 

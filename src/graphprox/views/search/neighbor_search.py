@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from functools import partial
 
@@ -13,7 +12,7 @@ from graphprox._utils.arrays import FloatArray, MatrixLike
 from graphprox._utils.checks import check_integer
 from graphprox._utils.progress import Progress
 from graphprox._utils.random import RandomState, check_seed
-from graphprox._utils.stacklevel import find_stacklevel
+from graphprox._utils.stacklevel import warn
 from graphprox._utils.team import current_team
 from graphprox.errors import LowRecallWarning
 from graphprox.views.ranking import NO_NEIGHBOR, Ranking
@@ -77,11 +76,10 @@ def rank(
     neighbors.flags.writeable = similarities.flags.writeable = False  # a `Ranking` does not copy them then
     recall = estimate_recall(directions, similarities, seed=seed) if name != "exact" else 1.0
     if recall < LOW_RECALL:
-        warnings.warn(
+        warn(
             f"the approximate search found {recall:.0%} of the nearest neighbors on a sample of rows; "
             'engine="exact" finds all of them but is slower',
             LowRecallWarning,
-            stacklevel=find_stacklevel(),
         )
     return Ranking(neighbors, similarities, engine=name, recall=recall)
 
