@@ -173,6 +173,7 @@ EDGES = {
     "no id": ("a,b\n,c\n", ["line 2", "lacks one"]),
     "one column": ("a\nb\n", ["two ids", "'a'"]),
     "no edges": ("source,target\n", ["at least one edge"]),
+    "no edges of users": ("user,friend\n", ["at least one edge", "lists none below its header"]),
     "comments alone": ("# nothing\n", ["it has none"]),
     "one node": ("a,a\n", ["at least two nodes", "got 1"]),
     "ids beyond 2^63": ("1,2\n2,9223372036854775808\n", ["less than 2^63", "9223372036854775808"]),
@@ -271,7 +272,7 @@ def test_invalid_column_is_rejected(run_invalid, tmp_path, case):
         (["--label", "kin"], ["--label must name a column", "did you mean 'kind'?"]),
         (["--label", "node"], ["--label must be another column", "than the ids"]),
         (["--id", "node", "--no-ids", "--label", "kind"], ["--id must not be given", "'node' and --no-ids"]),
-        ([], ["label must name a column", "got none of 'kind', 'size'"]),
+        ([], ["labels must be one column of", "several, 'kind', 'size': select one with --label"]),
     ],
 )
 def test_invalid_column_of_labels_is_rejected(run_invalid, tmp_path, options, words):

@@ -49,6 +49,7 @@ _PHRASES = {
     ", or set encoding to read it as another": ", or give --encoding NAME to read it as another",
     ": set another encoding": ": give another --encoding",
     ": set id to take another column": ": --id takes another column",
+    ": set label to select one": ": select one with --label",
     "kinds can only be": "--kind can only be",
 }
 # What sets the kind of a column, whatever its name.

@@ -91,7 +91,8 @@ def to_edge_list(table: Table) -> EdgeList:
     """
     source, target = table.columns[:2]
     if len(source) == 0:
-        raise ReadError(f"a graph must have at least one edge; {table.path} lists none")
+        listed = "none" if table.layout is None or table.names is None else "none below its header"
+        raise ReadError(f"a graph must have at least one edge; {table.path} lists {listed}")
     _warn_if_merged(table)
     weight = parse_weights(table, 2) if len(table.columns) > 2 else None
     names = () if table.names is None else table.names[:2]

@@ -277,7 +277,7 @@ def test_the_column_of_labels_is_found_by_its_name(put, write):
 
 def test_several_columns_need_the_name_of_the_label(put, write):
     with pytest.raises(
-        ReadError, match=r"label must name a column of .*, as it has several; got none of 'age', 'team'"
+        ReadError, match=r"labels must be one column of .*; it has several, 'age', 'team': set label to select one"
     ):
         read_graph(write("e.csv", "ann,bob\n"), labels=put("y", "id,age,team\nann,3,red\nbob,4,blue\n"))
 

@@ -77,7 +77,8 @@ def detect_header(rows: Rows, *, ids: int, loose: bool = False) -> Header:
     if not numbers and not recurs and (common or (ids == 2 and _names_ends(first, rest))):
         return Header.PRESENT
     if numbers or any(cell.lower() in MISSING for cell in first) or not len(rows) > 1:
-        ids_named = ids == 2 and len(rows) == 1 and all(map(is_entity_id, first[:2]))
+        is_named = is_entity_id if numbers else is_entity  # of a table without rows
+        ids_named = ids == 2 and len(rows) == 1 and all(map(is_named, first[:2]))
         return Header.PRESENT if ids_named else Header.ABSENT
     if _has_column_of(rest, lambda cell: NUMBER_CELL.fullmatch(cell) is not None):
         return Header.PRESENT

@@ -237,4 +237,4 @@ def _find_label(columns: Columns, names: ColumnNames, ids: Sequence[int]) -> int
     if len(named) == 1:
         return named[0]
     listed = ", ".join(columns.describe(i) for i in others)
-    raise ReadError(f"label must name a column of {columns.path}, as it has several; got none of {listed}")
+    raise ReadError(f"labels must be one column of {columns.path}; it has several, {listed}: set label to select one")
