@@ -1,6 +1,6 @@
 """The program as a whole: shared options, errors, help, completion; graphprox info and datasets.
 
-Covers graphprox.__main__, graphprox.cli.app, graphprox.cli.options and graphprox.cli.usage.
+Covers graphprox.__main__, graphprox.cli.app, graphprox.cli.graph_source, graphprox.cli.options and graphprox.cli.usage.
 Covers graphprox.cli.info and graphprox.cli.datasets.
 """
 
@@ -219,7 +219,7 @@ def test_internal_error_exits_with_1(run, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("[bold]boom")
 
-    monkeypatch.setattr("graphprox.cli.options.load", fail)
+    monkeypatch.setattr("graphprox.cli.graph_source.load", fail)
     code, out, err = run("info", "synthetic")
     assert (code, out) == (1, "")
     assert err == "error: internal error of graphprox: RuntimeError: [bold]boom; --verbose shows the traceback\n"
@@ -240,7 +240,7 @@ def test_interruption_exits_with_130_and_no_traceback(run, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("graphprox.cli.options.load", interrupt)
+    monkeypatch.setattr("graphprox.cli.graph_source.load", interrupt)
     code, out, err = run("info", "synthetic")
     assert (code, out) == (130, "")
     assert "Traceback" not in err

@@ -76,7 +76,7 @@ def test_the_remedy_names_only_options_of_the_command(run, tmp_path, monkeypatch
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("graphprox.embedding.Embedding.load", fail)
-    monkeypatch.setattr("graphprox.cli.options.load", fail)
+    monkeypatch.setattr("graphprox.cli.graph_source.load", fail)
     code, _, err = run(command, *arguments)
     assert code == 2
     assert err.startswith("error: memory ran out: ")

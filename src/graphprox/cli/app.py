@@ -31,13 +31,12 @@ from graphprox.cli.info import show_info
 from graphprox.cli.methods import list_methods
 from graphprox.cli.neighbors import find_neighbors
 from graphprox.cli.new_folders import forget_new_folders, remove_new_folders
-from graphprox.cli.options import check_spelling
 from graphprox.cli.plot import plot_embedding
 from graphprox.cli.progress_display import set_quiet
 from graphprox.cli.shard import write_graph_folder
 from graphprox.cli.signals import INTERRUPTED, describe_stop, is_stopped, stop_code
 from graphprox.cli.tune import tune_settings
-from graphprox.cli.usage import describe_usage_error, is_usage_error, to_command_line
+from graphprox.cli.usage import check_spelling, describe_usage_error, is_usage_error, to_command_line
 from graphprox.cli.views import write_views
 from graphprox.errors import GraphproxError, GraphproxWarning, ParameterError
 

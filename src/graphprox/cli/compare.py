@@ -14,15 +14,8 @@ from graphprox._utils.defaults import AUTO, ProtocolName
 from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
 from graphprox.cli.demo import NO_FIGURE, has_matplotlib
-from graphprox.cli.options import (
-    FirstSplitOption,
-    GraphSource,
-    JsonOption,
-    ScaleOption,
-    SeedOption,
-    check_scale,
-    reads_graph,
-)
+from graphprox.cli.graph_source import GraphSource, reads_graph
+from graphprox.cli.options import FirstSplitOption, JsonOption, ScaleOption, SeedOption, check_scale
 from graphprox.cli.outputs import figures, writes
 from graphprox.cli.progress_display import progress_bars
 from graphprox.errors import ParameterError

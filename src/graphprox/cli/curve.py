@@ -9,9 +9,9 @@ import typer
 
 from graphprox._utils.defaults import AUTO, DEFAULT_TRAINED_METHOD
 from graphprox._utils.strict_json import dump_json
+from graphprox.cli.graph_source import GraphSource, reads_graph
 from graphprox.cli.options import (
     FirstSplitOption,
-    GraphSource,
     JsonOption,
     MethodOption,
     PresetOption,
@@ -21,7 +21,6 @@ from graphprox.cli.options import (
     TrainOption,
     ValOption,
     collect_settings,
-    reads_graph,
 )
 from graphprox.errors import ParameterError
 

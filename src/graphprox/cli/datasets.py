@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from graphprox._utils.strict_json import dump_json
-from graphprox.cli.options import DataOption, JsonOption
+from graphprox.cli.graph_source import DataOption
+from graphprox.cli.options import JsonOption
 from graphprox.datasets import CATALOG, CatalogEntry
 from graphprox.datasets.source import find_raw_folder
 

@@ -28,19 +28,18 @@ from graphprox.cli.embedding_options import (
     TableOption,
     WorkFolderOption,
 )
+from graphprox.cli.graph_source import GraphSource, reads_graph
 from graphprox.cli.new_folders import watch_new_folders
 from graphprox.cli.options import (
     CacheOption,
     DimOption,
     EpochsOption,
-    GraphSource,
     JsonOption,
     MethodOption,
     PresetOption,
     ScaleOption,
     SetOption,
     collect_settings,
-    reads_graph,
 )
 from graphprox.cli.outputs import one_file, writes
 from graphprox.cli.progress_display import progress_bars, show_stage

@@ -18,7 +18,8 @@ from rich.table import Table
 from graphprox._utils.defaults import ProtocolName
 from graphprox._utils.stacklevel import warn
 from graphprox._utils.strict_json import dump_json
-from graphprox.cli.options import EMBEDDING_FILES, GraphSource, JsonOption, reads_graph
+from graphprox.cli.graph_source import GraphSource, reads_graph
+from graphprox.cli.options import EMBEDDING_FILES, JsonOption
 from graphprox.embedding import Embedding
 from graphprox.errors import AssumedInputWarning, GraphError, ParameterError, StructuralFeaturesWarning
 from graphprox.graph.splits import TEST_EDGES, VAL_EDGES

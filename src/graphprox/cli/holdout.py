@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 
 from graphprox._utils.strict_json import dump_json
-from graphprox.cli.options import GraphSource, JsonOption, SeedOption, reads_graph
+from graphprox.cli.graph_source import GraphSource, reads_graph
+from graphprox.cli.options import JsonOption, SeedOption
 from graphprox.cli.outputs import one_file, writes
 from graphprox.errors import StructuralFeaturesWarning
 from graphprox.graph.splits import TEST_EDGES, VAL_EDGES, EdgeSplit, edge_split

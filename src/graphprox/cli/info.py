@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from graphprox._utils.strict_json import dump_json
-from graphprox.cli.options import GraphSource, JsonOption, reads_graph
+from graphprox.cli.graph_source import GraphSource, reads_graph
+from graphprox.cli.options import JsonOption
 from graphprox.cli.outputs import one_file, writes
 from graphprox.datasets import ColumnDescription, Dataset, describe_columns
 from graphprox.datasets.column_descriptions import LABEL

@@ -16,8 +16,9 @@ from rich.console import Console
 from rich.table import Table
 
 from graphprox._utils.strict_json import dump_json
+from graphprox.cli.graph_source import DataOption, TrustPicklesOption
 from graphprox.cli.node_graph import EmbeddingArgument, NodeGraphOption, load_node_graph, name_classes
-from graphprox.cli.options import DataOption, JsonOption, TrustPicklesOption
+from graphprox.cli.options import JsonOption
 from graphprox.cli.outputs import one_file, writes
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from graphprox._utils.figures import figure_files
+from graphprox.cli.graph_source import GraphSource
 from graphprox.cli.new_folders import watch_new_folders
-from graphprox.cli.options import GraphSource
 from graphprox.cli.ranks import is_first
 from graphprox.datasets import CATALOG
 from graphprox.datasets.named import is_dataset_name

@@ -15,18 +15,17 @@ from rich.console import Console
 from graphprox._utils.figures import check_figure, new_figure, write_figure
 from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
-from graphprox.cli.node_graph import EmbeddingArgument, NodeGraphOption, load_node_graph, name_classes
-from graphprox.cli.options import (
+from graphprox.cli.graph_source import (
     DatabaseOption,
     DataOption,
     EncodingOption,
     HeaderOption,
     IdOption,
-    JsonOption,
-    SeedOption,
     TrustPicklesOption,
     parse_file_or_query,
 )
+from graphprox.cli.node_graph import EmbeddingArgument, NodeGraphOption, load_node_graph, name_classes
+from graphprox.cli.options import JsonOption, SeedOption
 from graphprox.cli.outputs import one_file, writes
 from graphprox.cli.progress_display import progress_bars
 from graphprox.embedding import Embedding

@@ -15,7 +15,8 @@ from graphprox._utils.amounts import format_memory, to_megabytes
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
-from graphprox.cli.options import GraphSource, JsonOption, reads_graph
+from graphprox.cli.graph_source import GraphSource, reads_graph
+from graphprox.cli.options import JsonOption
 from graphprox.cli.outputs import writes
 from graphprox.cli.progress_display import progress_bars
 from graphprox.cli.signals import describe_stop, stop_code

@@ -11,9 +11,9 @@ import typer
 from graphprox._utils.defaults import AUTO, DEFAULT_TRAINED_METHOD
 from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
+from graphprox.cli.graph_source import GraphSource, reads_graph
 from graphprox.cli.options import (
     FirstSplitOption,
-    GraphSource,
     JsonOption,
     MethodOption,
     PresetOption,
@@ -25,7 +25,6 @@ from graphprox.cli.options import (
     ValOption,
     collect_settings,
     parse_setting,
-    reads_graph,
 )
 from graphprox.cli.progress_display import progress_bars
 from graphprox.errors import ParameterError

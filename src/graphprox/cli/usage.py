@@ -6,7 +6,9 @@ import re
 import shlex
 from typing import Any
 
+from graphprox._utils.renamed import RENAMED_OPTIONS
 from graphprox._utils.suggestions import did_you_mean
+from graphprox.errors import ParameterError
 
 # Options whose name is not that of the parameter which messages of the library begin with.
 _OPTIONS = {
@@ -126,3 +128,21 @@ def _describe_unknown_option(option: str, context: Any, program: str) -> str:
         return f"{program} has no option --kind, as the model knows the kinds of columns: leave it out"
     hint = did_you_mean(option, known, otherwise=f"see {program} --help").replace("'", "")
     return f"{program} has no option {option}; {hint}"
+
+
+def check_spelling(arguments: list[str]) -> None:
+    """Raise a `ParameterError` if an option has its name of version 0.1, or is global and follows the command."""
+    for argument in arguments:
+        option = argument.partition("=")[0]
+        if option == "--":
+            return
+        if option in RENAMED_OPTIONS:
+            raise ParameterError(f"{option} was renamed to {RENAMED_OPTIONS[option]} in version 0.2")
+    if "--verbose" in arguments and _follows_command(arguments, "--verbose"):
+        raise ParameterError("--verbose must come before the command since version 0.2: graphprox --verbose COMMAND")
+    if "--quiet" in arguments and _follows_command(arguments, "--quiet"):
+        raise ParameterError("--quiet must come before the command: graphprox --quiet COMMAND")
+
+
+def _follows_command(arguments: list[str], option: str) -> bool:
+    return any(not each.startswith("-") for each in arguments[: arguments.index(option)])

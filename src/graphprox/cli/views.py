@@ -14,7 +14,8 @@ from rich.table import Table
 from graphprox._utils.amounts import to_megabytes
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.strict_json import dump_json
-from graphprox.cli.options import CacheOption, GraphSource, JsonOption, SeedOption, reads_graph
+from graphprox.cli.graph_source import GraphSource, reads_graph
+from graphprox.cli.options import CacheOption, JsonOption, SeedOption
 from graphprox.cli.outputs import writes
 from graphprox.cli.progress_display import progress_bars
 from graphprox.graph.graph import Graph
