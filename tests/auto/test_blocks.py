@@ -168,3 +168,25 @@ def test_model_fitted_in_many_blocks_is_saved_and_loaded(monkeypatch, tmp_path):
     fitted = AutoEmbedder(n_components=32).fit(graph)
     fitted.save(tmp_path / "model")
     np.testing.assert_array_equal(AutoEmbedder.load(tmp_path / "model").transform(graph), fitted.vectors_)
+
+
+@pytest.mark.parametrize("keep", ["features", "balanced", "graph"])
+def test_outputs_in_half_precision_give_nearly_the_same_similarities(monkeypatch, keep):
+    graph = sparse_graph()
+    expected = AutoEmbedder(keep=keep, n_components=64).fit_transform(graph)
+    make_small_blocks(monkeypatch)
+    monkeypatch.setattr(row_store, "HALF_BYTES", 0)
+    kept = []
+    monkeypatch.setattr(RowStore, "compact", lambda *given, compact=RowStore.compact: note(kept, compact(*given)))
+    in_files = AutoEmbedder(keep=keep, n_components=64).fit_transform(graph)
+    assert kept
+    assert {rows.dtype for rows in kept} == {np.dtype(np.float16)}
+    assert all(is_mapped(rows) for rows in kept)
+    np.testing.assert_allclose(cosines(in_files), cosines(expected), atol=2e-3)
+    monkeypatch.setattr(row_store, "MEMORY_BYTES", 1 << 40)
+    np.testing.assert_array_equal(AutoEmbedder(keep=keep, n_components=64).fit_transform(graph), in_files)
+
+
+def note(seen, rows):
+    seen.append(rows)
+    return rows

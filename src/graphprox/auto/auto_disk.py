@@ -12,7 +12,7 @@ from graphprox.auto.criteria.base import RATIOS
 from graphprox.auto.criteria.held_out_features import MAX_DIRECTIONS as HALF_DIRECTIONS
 from graphprox.auto.outputs import OUTPUTS
 from graphprox.auto.preparation import MAX_DIRECTIONS
-from graphprox.auto.row_store import count_kept_columns, fits_memory, row_blocks
+from graphprox.auto.row_store import count_kept_columns, fits_memory, row_blocks, takes_half
 from graphprox.auto.selection import EDGES, Selection
 from graphprox.auto.spreading import NUM_SIMILAR
 from graphprox.forecast.disk import DiskUses
@@ -54,14 +54,15 @@ def _disk_use(size: Size, weights: Mapping[str, float], choice: str, n_component
     channels = count_channels(size, weights)
     width = 0 if choice == EDGES else min(MAX_DIRECTIONS, size.columns, size.nodes)
     positions = channels.get("positions", 0)
-    in_files = not fits_memory(size.nodes, count_kept_columns(count_channels(size, OUTPUTS), n_components))
+    all_columns = count_kept_columns(count_channels(size, OUTPUTS), n_components)
+    in_files = not fits_memory(size.nodes, all_columns)
     in_stages = is_saved and len(row_blocks(size.nodes)) > 1
     # What is spread: an output as columns and as rows.
     spread = 2 * max(width, positions, max(channels.values()))
     # Beside the outputs: those that they are computed from.
     view = width if {"view", "view-graph"} & set(weights) else 0
     prepared = 2 * positions + width * ("own" not in weights) + view * ("view" not in weights)
-    kept = sum(channels.values()) + prepared
+    kept = _count_output_columns(channels, size, n_components) + prepared
     rows = max(kept + spread, positions + 3 * n_components)
     temporary = max(spread, HALF_ROWS * min(HALF_DIRECTIONS, width)) if in_stages else rows
     preparation = FLOAT * size.columns * width
@@ -75,3 +76,12 @@ def _disk_use(size: Size, weights: Mapping[str, float], choice: str, n_component
             MODEL: (fitted + size.nodes * NUMBER + projection) * is_saved,
         },
     }
+
+
+def _count_output_columns(channels: Mapping[str, int], size: Size, n_components: int) -> int:
+    """Return how many columns of single precision take as much space as the outputs."""
+    columns = sum(channels.values())
+    if not takes_half(size.nodes, count_kept_columns(channels, n_components)):
+        return columns
+    prepared = channels.get("own", 0) + channels.get("view", 0)  # which are kept as they are
+    return prepared + (columns - prepared) // 2

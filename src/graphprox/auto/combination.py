@@ -246,7 +246,7 @@ def to_unit_rows(rows: FloatArray) -> FloatArray:
 def _mean_unit_row(rows: FloatArray, team: Team) -> FloatArray:
     total, count = np.zeros(rows.shape[1]), np.array([len(rows)])
     for block in row_blocks(len(rows)):
-        total += normalize(rows[block]).sum(axis=0, dtype=np.float64)
+        total += normalize(np.asarray(rows[block], np.float32)).sum(axis=0, dtype=np.float64)
         release_pages(rows)
     team.add_up(total)
     team.add_up(count)
@@ -258,7 +258,7 @@ def _center(rows: FloatArray, mean: FloatArray, weight: float) -> FloatArray:
     centered = np.empty(rows.shape, np.float32)
 
     def center(begin: int, end: int) -> None:
-        part = rows[begin:end]
+        part = np.asarray(rows[begin:end], np.float32)
         difference = normalize(part)
         difference -= mean
         length = np.linalg.norm(difference, axis=1)

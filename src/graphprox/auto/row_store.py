@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
+from sklearn.preprocessing import normalize
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.mapped import is_mapped, release_pages
@@ -26,6 +27,7 @@ ONE_BLOCK = 1 << 17  # rows that are one block
 BLOCK_ROWS = 1 << 16  # of each block of more
 MEMORY_BYTES = 1 << 31  # of rows that are kept in memory, at most; or a quarter of what is available
 PANEL_BYTES = 1 << 29  # of columns that are spread over edges at the same time
+HALF_BYTES = 1 << 35  # of rows in single precision; outputs of more are kept in half precision
 MAX_COLUMNS = 256  # of an output
 MIN_PANEL = 16  # columns: a line of the processor's cache
 
@@ -88,6 +90,26 @@ def fits_memory(num_rows: int, num_columns: int) -> bool:
     """
     available = available_memory()
     return 4 * num_rows * num_columns <= (MEMORY_BYTES if available is None else min(MEMORY_BYTES, available // 4))
+
+
+def takes_half(num_rows: int, num_columns: int) -> bool:
+    """Return whether outputs are kept in half precision: if all rows together would take more than 32 GiB.
+
+    Parameters
+    ----------
+    num_rows, num_columns : int
+
+    Returns
+    -------
+    bool
+        It depends on the graph alone, and not on what memory is available.
+
+    Examples
+    --------
+    >>> takes_half(1_000_000, 2_560), takes_half(10_000_000, 2_560)
+    (False, True)
+    """
+    return 4 * num_rows * num_columns > HALF_BYTES
 
 
 def count_kept_columns(channels: Mapping[str, int], n_components: int) -> int:
@@ -199,6 +221,8 @@ class RowStore:
         however it does.
     team : Team, optional
         Processes that rows are divided among: each keeps consecutive ones. By default this one has all.
+    in_half : bool, default=False
+        Whether outputs are kept in half precision.
 
     Examples
     --------
@@ -208,6 +232,7 @@ class RowStore:
 
     in_files: bool = False
     team: Team = ALONE
+    in_half: bool = False
 
     @classmethod
     def of(cls, num_rows: int, num_columns: int, team: Team = ALONE) -> RowStore:
@@ -228,12 +253,13 @@ class RowStore:
         WriteError
             If they would not fit onto the disk either.
         """
-        own = team.rows(num_rows)
+        own, in_half = team.rows(num_rows), takes_half(num_rows, num_columns)
         num_rows = own.stop - own.start
         in_files = not fits_memory(num_rows, num_columns)
         if in_files:
-            check_disk_space(work_folder(), 4 * num_rows * num_columns, "rows that memory does not hold")
-        return cls(in_files, team)
+            size = 3 if in_half else 4  # about half of the columns are those of outputs
+            check_disk_space(work_folder(), size * num_rows * num_columns, "rows that memory does not hold")
+        return cls(in_files, team, in_half)
 
     def own_rows(self, num_rows: int) -> slice:
         """Return the rows that this process keeps, of all."""
@@ -278,12 +304,34 @@ class RowStore:
         """
         return to_columns(self.team, read_columns(rows, columns), num_rows)
 
-    def empty(self, num_rows: int, num_columns: int) -> FloatArray:
+    def compact(self, rows: FloatArray) -> FloatArray:
+        """Return rows of which only directions are read: of unit length, if they are kept in half precision.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (num_rows, num_columns)
+
+        Returns
+        -------
+        ndarray of shape (num_rows, num_columns)
+            The given array if outputs are kept in single precision.
+        """
+        if not self.in_half:
+            return rows
+        num_rows, num_columns = rows.shape
+        halves = self.empty(num_rows, num_columns, np.float16)
+        for block in row_blocks(len(rows)):
+            halves[block] = normalize(rows[block])
+            release_pages(rows, halves)
+        return halves
+
+    def empty(self, num_rows: int, num_columns: int, dtype: DTypeLike = np.float32) -> NDArray[Any]:
         """Return an array for rows, to be written a block at a time.
 
         Parameters
         ----------
         num_rows, num_columns : int
+        dtype : data-type, default=float32
 
         Returns
         -------
@@ -292,8 +340,8 @@ class RowStore:
         """
         shape = num_rows, num_columns
         if not self.in_files or 0 in shape:
-            return np.zeros(shape, np.float32) if 0 in shape else np.empty(shape, np.float32)
-        return make_temporary_map(shape, np.float32)
+            return np.zeros(shape, dtype) if 0 in shape else np.empty(shape, dtype)
+        return make_temporary_map(shape, dtype)
 
     def panels(self, num_rows: int, num_columns: int) -> Panels:
         """Return panels of columns, each of which is written as a whole.

@@ -247,10 +247,15 @@ class PreparedGraph:
         Returns
         -------
         ndarray of shape (num_nodes, channels)
+            In a very large graph, rows of unit length in half precision.
         """
         return self.stages.keep(
-            output_stage(name), lambda: OUTPUTS[name](self), store=self.store, is_stored=self._is_field
+            output_stage(name), lambda: self._compute(name), store=self.store, is_stored=self._is_field
         )
+
+    def _compute(self, name: str) -> FloatArray:
+        rows = OUTPUTS[name](self)
+        return rows if self._is_field(rows) else self.store.compact(rows)
 
     def _is_field(self, rows: FloatArray) -> bool:
         """Return whether rows are those of a field, which is stored as such."""
