@@ -170,8 +170,8 @@ EDGES = {
     "weight with a point": ("a;b;0,5\nb;c;1.234\n", ["all have a decimal comma", "line 2", "'1.234'", "write 1,5"]),
     "a row too long": ("a,b\nb,c\nc,d,5\n", ["2 cells", "line 3 has 3", "'c,d,5'"]),
     "a row too short": ("source,target,weight\na,b,1\nb,c\n", ["3 cells", "line 3 has 2"]),
-    "no id": ("a,b\n,c\n", ["line 2", "lacks one"]),
-    "one column": ("a\nb\n", ["two ids", "'a'"]),
+    "no id": ("a,b\n,c\n", ["line 2", "lacks one", "if the table is one of nodes, give it as features"]),
+    "one column": ("a\nb\n", ["two ids", "has 1 cell, 'a'"]),
     "no edges": ("source,target\n", ["at least one edge"]),
     "no edges of users": ("user,friend\n", ["at least one edge", "lists none below its header"]),
     "comments alone": ("# nothing\n", ["it has none"]),
@@ -221,7 +221,7 @@ def test_invalid_features_are_rejected(run_invalid, tmp_path, case):
 
 LABELS = {
     "unknown nodes": ("ann,cat\nzoe,dog\n", ["labels of 'ann', 'zoe'", "such as 'a', 'b', 'c'"]),
-    "a label twice": ("a,cat\nb,dog\na,dog\n", ["one label", "several for 'a'"]),
+    "a label twice": ("a,cat\nb,dog\na,dog\n", ["one label", "several for 'a' in line 1 and line 3"]),
     "three columns": ("a,cat,1\nb,dog,2\n", ["an id and a label", "3 cells"]),
     "a row too short": ("a,cat\nb\n", ["2 cells", "line 2 has 1"]),
 }

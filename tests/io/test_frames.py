@@ -173,10 +173,15 @@ def test_what_is_assumed_is_stated_as_for_files():
         ((EDGES,), {"source": "sauce"}, ParameterError, "source must name a column of the edges; .*'source'"),
         ((EDGES, USERS), {"id": "user"}, ParameterError, "id must name a column of the features; .*'user_id'"),
         ((EDGES, [[1]]), {}, GraphError, "the features must be a DataFrame .* got list"),
-        ((EDGES, pd.concat([USERS, USERS])), {}, GraphError, "the features have several for"),
+        (
+            (EDGES, pd.concat([USERS, USERS])),
+            {},
+            GraphError,
+            r"the features have several for .* in row \d \(from 0\) and row \d \(from 0\): keep",
+        ),
         ((EDGES, USERS, pd.concat([TEAMS, TEAMS])), {}, GraphError, "the labels have several for"),
-        ((EDGES, USERS, USERS), {}, GraphError, "label must name a column of the labels, as it has several"),
-        ((EDGES, USERS, USERS.copy()), {}, GraphError, "label must name a column of the labels, as it has several"),
+        ((EDGES, USERS, USERS), {}, GraphError, "labels must be one column of the labels; it has several"),
+        ((EDGES, USERS, USERS.copy()), {}, GraphError, "labels must be one column of the labels; it has several"),
         (
             (pd.DataFrame({"source": ["a", 1], "target": ["b", "c"]}),),
             {},

@@ -141,7 +141,15 @@ def test_given_features_cause_no_warning(write):
     [
         ("a,b\n" + "".join(f"a,n{i}\n" for i in range(9)), "a,1\nb,2\n", "9 of the 11 nodes .* 'n0', 'n1', 'n2', and"),
         ("1,2\n2,3\n", "u1,1\nu2,2\n", "3 of the 3 nodes of .* such as '1', '2', '3', .* such as 'u1', 'u2'"),
-        ("a,b\nb,c\n", "a,1\nb,2\na,3\nc,1\n", "several for 'a'"),
+        ("a,b\nb,c\n", "a,1\nb,2\na,3\nc,1\n", "several for 'a' in line 1 and line 3: keep one row for each id$"),
+        (
+            "a,b\nb,c\n",
+            "user,friend\n1,2\n\n1,3\n",
+            "1 in line 2 and line 4: it seems to list edges, which are given",
+        ),
+        ("1,2\n2,3\n", "u1,1\nu2,2\n", "differ by letters in front alone, as '1' and 'u1': write them in the same"),
+        ("u1,u2\nu2,u3\n", "1,1\n2,2\n", "differ by letters in front alone, as 'u1' and '1': write them in the same"),
+        ("u1,u2\nu2,u3\n", "m1,1\nm2,2\n", "such as 'm1', 'm2': set id to take another column$"),
         ("a,b\nb,c\n", "id,f\na,1\nb,2,3\nc,1\n", "2 cells, as the first has; line 3 has 3"),
         ("a,b\nb,c\n", "\n# x\nid,f\n\na,1\nb\nc,1\n", "line 6 has 1: 'b'"),
         ("a,b\nb,c\n", "id\na\nb\nc\n", "it contains the id alone"),

@@ -15,7 +15,9 @@ EDGES = "ann,bob\nbob,cy\ncy,dan\n"
 
 def test_a_minority_without_a_row_has_missing_values(write):
     edges, users = write("e.csv", EDGES), write("x.csv", "id,age,city\ncy,30,Rome\nann,40,Oslo\nbob,50,Rome\n")
-    with pytest.warns(AssumedInputWarning, match=r"1 node has no row in .*x.csv, such as 'dan'; .* missing values"):
+    with pytest.warns(
+        AssumedInputWarning, match=r"1 node has no row in .*x.csv, such as 'dan'; its features are missing values"
+    ):
         graph = read_graph(edges, features=users)
     assert graph.ids.tolist() == ["cy", "ann", "bob", "dan"]
     assert graph.feature_names == ("age", "city=Oslo", "city=Rome", "row is missing")
@@ -24,7 +26,7 @@ def test_a_minority_without_a_row_has_missing_values(write):
 
 def test_a_minority_is_counted_in_the_warning(write):
     edges, users = write("e.csv", EDGES), write("x.csv", "id,age\nann,30\nbob,50\nzoe,10\n")
-    with pytest.warns(AssumedInputWarning, match="2 of 4 nodes have no row in"):
+    with pytest.warns(AssumedInputWarning, match="2 of 4 nodes have no row in .*; their features are"):
         graph = read_graph(edges, features=users)
     assert graph.ids.tolist() == ["ann", "bob", "zoe", "cy", "dan"]  # zoe is isolated
     assert graph.x.tolist() == [[30, 0], [50, 0], [10, 0], [30, 1], [30, 1]]

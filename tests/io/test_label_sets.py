@@ -43,7 +43,7 @@ def test_parquet_and_integer_ids_are_read(tmp_path):
     ("text", "options", "error", "message"),
     [
         ("id,group\nann,\nbob,\n", {}, ReadError, "must contain labels"),
-        ("id,these,more\nann,x,y\n", {}, ReadError, "label must name a column of"),
+        ("id,these,more\nann,x,y\n", {}, ReadError, "labels must be one column of .*; it has several, 'these', 'more'"),
         ("id,group\nann,x\n", {"separator": " "}, ParameterError, "separator of labels must be"),
     ],
 )
@@ -74,7 +74,9 @@ def test_labels_of_unknown_nodes_are_ignored_with_a_warning(tmp_path):
 def test_a_graph_with_several_labels_per_node_names_the_task_for_them(tmp_path):
     (tmp_path / "edges.csv").write_text("ann,bob\n")
     (tmp_path / "groups.csv").write_text("id,group\nann,x\nann,y\n")
-    with pytest.raises(ReadError, match=r"one label; .* several for 'ann': .* evaluate --task multilabel"):
+    with pytest.raises(
+        ReadError, match=r"one label; .* several for 'ann' in line 2 and line 3: .* evaluate --task multilabel"
+    ):
         read_graph(tmp_path / "edges.csv", labels=tmp_path / "groups.csv")
 
 

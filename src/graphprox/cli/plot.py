@@ -236,7 +236,7 @@ def _color_by_table(table: Table) -> Colors:
     title = next(each.name for each in table.taken if each.role == "label")
     if len(columns) > 1:
         raise ParameterError(f"color must be a column of {table.path} with a value per node; {title!r} is one of lists")
-    check_unique(ids, f"a node must have one label; {table.path} has", hint=": keep one row for each id")
+    check_unique(ids, f"a node must have one label; {table.path} has", table=table)
     try:
         values = read_values(title, columns[0])
     except CellError as error:

@@ -6,6 +6,7 @@ belong to the ids in an array ``ids`` if there is one, and otherwise to the row 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphprox._utils.arrays import IntArray
+from graphprox._utils.column_names import find_ends, is_entity
 from graphprox.errors import ParameterError, ReadError
 from graphprox.graph.graph import UNKNOWN_LABEL
 from graphprox.io.feature_tables import read_encoded
@@ -29,11 +31,12 @@ from graphprox.io.tables.column_choice import NO_NAMES, ColumnNames, TableColumn
 from graphprox.io.tables.encodings import open_text
 from graphprox.io.tables.layout import INTEGER
 from graphprox.io.tables.node_columns import choose_feature_columns, choose_label_columns
-from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS, read_table
+from graphprox.io.tables.table import PARQUET_ENDINGS, TEXT_ENDINGS, Table, read_table
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 SVMLIGHT_ENDINGS = (".svmlight", ".libsvm", ".svm")
 _FEATURE_NAMES = ("x", "features", "attr_matrix", "vectors", "arr_0")
+KEEP_ONE = ": keep one row for each id"
 SEVERAL_GROUPS = ": for nodes of several groups, see graphprox evaluate --task multilabel"
 _LABEL_NAMES = ("y", "labels", "label", "arr_0")
 
@@ -122,7 +125,7 @@ def read_features(
     -------
     NodeFeatures
     """
-    kind = ending(path)
+    kind, table = ending(path), None
     if names.kinds and not _is_table(kind, ids=ids):
         raise ParameterError(f"kinds can only be given with a table of features; {path} is a matrix")
     choose = partial(
@@ -161,7 +164,7 @@ def read_features(
         features = NodeFeatures(_row_numbers(path, matrix), matrix)
     else:
         raise _unknown_ending(path, "features")
-    check_unique(features.ids, f"a node must have one row of features; {path} has")
+    check_unique(features.ids, f"a node must have one row of features; {path} has", table=table if ids else None)
     return features
 
 
@@ -205,7 +208,7 @@ def read_labels(
     -------
     NodeLabels
     """
-    kind, column = ending(path), None
+    kind, column, table = ending(path), None, None
     taken: tuple[TableColumn, ...] = ()
     if _is_table(kind, ids=ids):
         table = read_table(
@@ -232,7 +235,7 @@ def read_labels(
         return _read_svmlight_labels(path)
     else:
         raise _unknown_ending(path, "labels")
-    check_unique(nodes, f"a node must have one label; {path} has", hint=SEVERAL_GROUPS)
+    check_unique(nodes, f"a node must have one label; {path} has", hint=SEVERAL_GROUPS, table=table if ids else None)
     return NodeLabels(nodes, *encode_labels(labels), column, taken)
 
 
@@ -281,8 +284,8 @@ def encode_labels(labels: pa.Array) -> tuple[IntArray, tuple[str, ...] | None]:
 # -- shared helpers -------------------------------------------------------------------------------------------------
 
 
-def check_unique(ids: pa.Array, rule: str, *, hint: str = "") -> None:
-    """Raise an error that names an id that occurs more than once.
+def check_unique(ids: pa.Array, rule: str, *, hint: str = KEEP_ONE, table: Table | None = None) -> None:
+    """Raise an error that names an id that occurs more than once, and where it does.
 
     Parameters
     ----------
@@ -290,8 +293,10 @@ def check_unique(ids: pa.Array, rule: str, *, hint: str = "") -> None:
         The ids.
     rule : str
         Beginning of the message.
-    hint : str, default=""
+    hint : str, default=": keep one row for each id"
         End of the message.
+    table : Table, optional
+        The table that contains the ids, if it is one.
 
     Raises
     ------
@@ -299,8 +304,20 @@ def check_unique(ids: pa.Array, rule: str, *, hint: str = "") -> None:
         If an id occurs more than once.
     """
     duplicate = find_duplicate(ids)
-    if duplicate is not None:
-        raise ReadError(f"{rule} several for {duplicate!r}{hint}")
+    if duplicate is None:
+        return
+    place = ""
+    if table is not None:
+        first, second = np.flatnonzero(pc.equal(ids, pa.scalar(duplicate, ids.type)))[:2].tolist()
+        place = f" in {table.row_number(first)} and {table.row_number(second)}"
+        if hint == KEEP_ONE and _lists_edges([each.name for each in table.taken]):
+            hint = ": it seems to list edges, which are given as the graph"
+    raise ReadError(f"{rule} several for {duplicate!r}{place}{hint}")
+
+
+def _lists_edges(names: Sequence[str]) -> bool:
+    """Return whether the columns of a table are named as those of edges."""
+    return find_ends(names) is not None or (len(names) == 2 and all(map(is_entity, names)))
 
 
 def _is_table(kind: str, *, ids: bool) -> bool:

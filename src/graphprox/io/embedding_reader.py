@@ -23,11 +23,12 @@ from graphprox.io.sql.sql_writer import DEFAULT_TABLE
 from graphprox.io.storage.files import check_readable, ending
 from graphprox.io.tables.list_columns import VECTOR, find_vector_column, is_list, stack_lists
 from graphprox.io.tables.parquet import decode, read_parquet, read_schema
-from graphprox.io.tables.table import Table, check_numeric, read_table, table_from_arrow
+from graphprox.io.tables.table import MissingIdError, Table, check_numeric, read_table, table_from_arrow
 from graphprox.io.word2vec import read_projector_ids, read_word2vec
 from graphprox.preprocessing.table_cells import NUMBER
 
 _ARRAY_NAMES = ("vectors", "embedding")
+_REMEDY = "correct it, or name an embedding, as graphprox embed writes it"
 _COLUMNS_PER_BLOCK = 16  # float32 values of a cache line
 
 Read = tuple[NDArray[Any], NodeIds | None]  # vectors, and the ids if the file has any
@@ -106,7 +107,10 @@ def _read_file(path: Path) -> Read:
             f"the ending of an embedding file must be one of {', '.join(_READERS)}, unless it is a folder; got "
             f"{path.name!r}"
         )
-    return read(check_readable(path))
+    try:
+        return read(check_readable(path))
+    except MissingIdError as error:
+        raise MissingIdError(error.row, ids=1, remedy=_REMEDY) from None
 
 
 # -- tables ---------------------------------------------------------------------------------------------------------
@@ -230,10 +234,12 @@ def _cast_columns(table: Table, *, first: int, double: bool = True) -> list[pa.A
 def _cast_column(table: Table, position: int, wanted: pa.DataType) -> pa.Array:
     column = table.columns[position]
     if pa.types.is_string(column.type):
-        check_numeric(table, position, column, "vectors")
+        check_numeric(table, position, column, "vectors", f": {_REMEDY}")
         column = pc.utf8_trim_whitespace(column)
     elif not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_null(column.type)):
-        raise ReadError(f"vectors must be numbers; column {position + 1} of {table.path} contains {column.type}")
+        raise ReadError(
+            f"vectors must be numbers; column {position + 1} of {table.path} contains {column.type}: {_REMEDY}"
+        )
     return column.cast(wanted, safe=False)  # a large integer may be rounded, as in text
 
 

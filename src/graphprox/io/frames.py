@@ -109,7 +109,7 @@ def _to_features(
         encoder=encoder,
     )
     features = NodeFeatures(found.columns[0], x, found.taken)
-    check_unique(features.ids, f"a node must have one row of features; {_FEATURES} have")
+    check_unique(features.ids, f"a node must have one row of features; {_FEATURES} have", table=found)
     return features
 
 
@@ -117,7 +117,7 @@ def _to_labels(table: pa.Table, names: ColumnNames) -> NodeLabels:
     choose = partial(choose_label_columns, names=names)
     found = table_from_arrow(_LABELS, table, ids=1, values=pa.string(), choose=choose)
     ids, labels = found.columns
-    check_unique(ids, f"a node must have one label; {_LABELS} have", hint=SEVERAL_GROUPS)
+    check_unique(ids, f"a node must have one label; {_LABELS} have", hint=SEVERAL_GROUPS, table=found)
     return NodeLabels(ids, *encode_labels(labels), None if found.names is None else found.names[-1], found.taken)
 
 

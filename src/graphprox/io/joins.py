@@ -33,9 +33,11 @@ _ADD_ROWS = "give the rows of these nodes, too, or, for new nodes, all edges and
 MAX_MARKED = 50  # columns up to which a missing number has a mark
 
 # What ids of two tables may differ by, what finds it, and what to do.
+_PREFIX = "letters in front"
 _SPELLINGS = (
     ("spaces around them", r"^\s*(.*?)\s*$", "remove the spaces"),
     ("leading zeros", r"^0+(\d+)$", "write them with the same number of zeros"),
+    (_PREFIX, r"^[^\W\d_]+[-_:]?(\d+)$", "write them in the same way"),
     ("spaces and leading zeros", r"^\s*0*(\d+)\s*$", "write them in the same way"),
 )
 
@@ -153,9 +155,9 @@ def report_missing(
             f"have none in {table}, such as {_list(missing)}, and its ids are such as {_list(known)}: "
             f"{spelling or remedy}"
         )
-    count = "1 node has" if num_missing == 1 else f"{num_missing} of {num_nodes} nodes have"
+    count, whose = ("1 node has", "its") if num_missing == 1 else (f"{num_missing} of {num_nodes} nodes have", "their")
     warn(
-        f"{count} no row in {table}, such as {_list(missing[:1])}; their features are missing values"
+        f"{count} no row in {table}, such as {_list(missing[:1])}; {whose} features are missing values"
         f"{spelling and f': {spelling}'}",
         AssumedInputWarning,
     )
@@ -171,6 +173,8 @@ def _find_spelling(missing: pa.Array, known: pa.Array) -> str:
     for what, pattern, remedy in _SPELLINGS:
         plain = pc.replace_substring_regex(wanted, pattern, r"\1")
         at = pc.index_in(plain, value_set=pc.replace_substring_regex(there, pattern, r"\1"))
+        if what == _PREFIX:  # u1 and m1 are different nodes; 1 and u1 may be the same
+            at = pc.if_else(pc.or_(pc.equal(plain, wanted), pc.is_in(plain, value_set=there)), at, None)
         found = pc.index(pc.is_valid(at), True).as_py()
         if found >= 0:
             pair = f"{wanted[found].as_py()!r} and {there[at[found].as_py()].as_py()!r}"

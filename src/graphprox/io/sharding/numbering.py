@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from graphprox._utils.arrays import IntArray
 from graphprox.errors import ReadError
+from graphprox.io.attributes import KEEP_ONE, SEVERAL_GROUPS
 from graphprox.io.folder.create import check_limit
 from graphprox.io.sharding.edge_stage import NUMBERS, ROLES, SOURCE, TARGET
 from graphprox.io.sharding.id_files import IdFile, IdWriter, flush, read_raw
@@ -219,12 +220,9 @@ def _add_examples(examples: list[Any], ids: pa.Array) -> None:
 
 def describe_repeated_features(table: str, node: object) -> str:
     """Return the message of an error about a node with several rows of features."""
-    return f"a node must have one row of features; {table} has several for {node!r}"
+    return f"a node must have one row of features; {table} has several for {node!r}{KEEP_ONE}"
 
 
 def describe_repeated_labels(table: str, node: object) -> str:
     """Return the message of an error about a node with several labels."""
-    return (
-        f"a node must have one label; {table} has several for {node!r}: for nodes of several groups, see graphprox "
-        "evaluate --task multilabel"
-    )
+    return f"a node must have one label; {table} has several for {node!r}{SEVERAL_GROUPS}"

@@ -45,7 +45,9 @@ def choose_edge_columns(columns: Columns, names: ColumnNames) -> ChosenColumns:
     """
     if columns.size < 2:
         first = columns.rows[0] if columns.rows else columns.names or ()
-        raise ReadError(f"each row of {columns.path} must begin with two ids; the first is {', '.join(first)[:60]!r}")
+        raise ReadError(
+            f"each row of {columns.path} must begin with two ids; the first has 1 cell, {', '.join(first)[:60]!r}"
+        )
     source, target = _choose_ends(columns, names)
     weight = _choose_weight(columns, names, (source, target))
     _report_edges(columns, names, source, target, weight)

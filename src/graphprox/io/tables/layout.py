@@ -160,7 +160,7 @@ def detect_layout(
         rows = [list(map(to_point, row)) for row in rows]
     if len(rows[0]) < ids:
         wanted = {1: "an id", 2: "two ids"}[ids]
-        raise ReadError(f"each row of {path} must begin with {wanted}; the first is {lines[0][:60]!r}")
+        raise ReadError(f"each row of {path} must begin with {wanted}; the first has 1 cell, {lines[0][:60]!r}")
     if header is None:
         header = not {name.lower() for name in named}.isdisjoint(cell.strip().lower() for cell in rows[0])
         header = header or _has_header(path, rows, ids)

@@ -35,6 +35,26 @@ _INTEGER = re.compile(INTEGER)
 SAMPLED_ROWS = 1000  # by which columns are chosen
 
 
+class MissingIdError(ReadError):
+    """A row of a table lacks an id.
+
+    Parameters
+    ----------
+    row : str
+        Description of the row.
+    ids : int
+        Number of columns of ids.
+    remedy : str, optional
+        What to do; by default for a table of a graph.
+    """
+
+    def __init__(self, row: str, ids: int, remedy: str = "") -> None:
+        edges = "write it, remove the row, or, if the table is one of nodes, give it as features"
+        remedy = remedy or ("write it, or remove the row" if ids == 1 else edges)
+        super().__init__(f"every row must begin with {'ids' if ids > 1 else 'an id'}; {row} lacks one: {remedy}")
+        self.row = row
+
+
 @dataclass(frozen=True)
 class Table:
     """A table of columns.
@@ -84,14 +104,29 @@ class Table:
             The line of a text file, of which the header, blank lines and comments are counted; the index of a row
             of other tables, from 0.
         """
+        return f"{self.row_number(i)} of {self.path}"
+
+    def row_number(self, i: int) -> str:
+        """Describe the position of a row without the name of the table.
+
+        Parameters
+        ----------
+        i : int
+            Row of the columns, from 0.
+
+        Returns
+        -------
+        str
+            As of `row`.
+        """
         if self.layout is None:
-            return f"row {self.first_row + i} (from 0) of {self.path}"
+            return f"row {self.first_row + i} (from 0)"
         path = Path(self.path)
         loose = is_loose(path)
         number = line_number(
             path, self.layout, self.first_row + i + 1, lambda line: not is_blank_or_comment(line, loose=loose)
         )
-        return f"line {number} of {self.path}"
+        return f"line {number}"
 
     def column(self, i: int) -> str:
         """Describe a column for an error message.
@@ -358,7 +393,7 @@ def _parse_numbers(column: pa.Array) -> pa.Array:
         return trimmed.cast(pa.float64())
 
 
-def check_numeric(table: Table, position: int, cells: pa.Array, what: str) -> None:
+def check_numeric(table: Table, position: int, cells: pa.Array, what: str, remedy: str = "") -> None:
     """Raise an error that names the first cell that is not a number.
 
     Parameters
@@ -371,6 +406,8 @@ def check_numeric(table: Table, position: int, cells: pa.Array, what: str) -> No
         Cells of the column.
     what : str
         What the cells contain, for the message.
+    remedy : str, default=""
+        End of the message.
 
     Raises
     ------
@@ -379,9 +416,8 @@ def check_numeric(table: Table, position: int, cells: pa.Array, what: str) -> No
     """
     at = pc.index(pc.match_substring_regex(cells, rf"^\s*({NUMBER})\s*$"), False).as_py()
     if at >= 0:
-        raise ReadError(
-            f"{what} must be numbers; {table.column(position)} in {table.row(at)} contains {cells[at].as_py()!r}"
-        )
+        where = f"{table.column(position)} in {table.row(at)}"
+        raise ReadError(f"{what} must be numbers; {where} contains {cells[at].as_py()!r}{remedy}")
 
 
 def check_ids_present(table: Table, ids: int) -> None:
@@ -396,7 +432,7 @@ def check_ids_present(table: Table, ids: int) -> None:
 
     Raises
     ------
-    ReadError
+    MissingIdError
         If an id is missing.
     """
     for column in table.columns[:ids]:
@@ -405,7 +441,4 @@ def check_ids_present(table: Table, ids: int) -> None:
             missing = pc.or_kleene(missing, pc.equal(column, ""))
         at = pc.index(missing, True).as_py()
         if at >= 0:
-            raise ReadError(
-                f"every row must begin with {'ids' if ids > 1 else 'an id'}; {table.row(at)} lacks "
-                "one: write it, or remove the row"
-            )
+            raise MissingIdError(table.row(at), ids)
