@@ -1,6 +1,6 @@
 """The estimators of the FT-GCL family, beyond the laws of all methods in tests/contracts.
 
-Covers graphprox.ftgcl.base, graphprox.ftgcl.grace and graphprox.ftgcl.untrained.
+Covers graphprox.ftgcl.base, graphprox.ftgcl.recipe_embedder, graphprox.ftgcl.grace and graphprox.ftgcl.untrained.
 """
 
 from __future__ import annotations
