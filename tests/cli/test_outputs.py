@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +93,16 @@ def test_output_that_is_an_input_is_rejected_and_nothing_changes(run, place, arg
     code, out, err = run(*arguments)
     assert (code, out, err.count("\n")) == (2, "", 1), err
     assert "must not be an input;" in err or "must not have an input in it;" in err
+    assert snapshot(place) == before
+
+
+def test_database_of_sqlite_is_not_an_output(run, place):
+    with closing(sqlite3.connect("c.db")) as database, database:
+        database.execute("CREATE TABLE follows (source, target)")
+    before = snapshot(place)
+    code, _, err = run("embed", "SELECT * FROM follows", "--database", "c.db", "--out", "c.db")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "a database of SQLite is only read; c.db is one: write to a .duckdb or another file" in err
     assert snapshot(place) == before
 
 

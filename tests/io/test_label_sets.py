@@ -101,6 +101,20 @@ def test_other_cells_have_no_separator(cells):
     assert find_separator(cells) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("id,groups\nann,chess|film\nbob,tea|film\neve,tea|chess\n", r"set separator='\|' to read several"),
+        ("id,groups\nann,chess\nbob,film\n", "each is read as one label: leave it out"),
+    ],
+)
+def test_a_separator_that_no_cell_contains_is_reported(tmp_path, text, words):
+    path = tmp_path / "groups.csv"
+    path.write_text(text)
+    with pytest.warns(AssumedInputWarning, match=f"no cell of .* contains the separator .;., .*{words}"):
+        read_label_sets(path, separator=";")
+
+
 def test_a_separator_that_was_forgotten_is_proposed(tmp_path):
     path = tmp_path / "groups.csv"
     path.write_text("id,groups\nann,chess;film\nbob,tea;film\neve,tea;chess\n")

@@ -89,7 +89,9 @@ def _program(
     verbose: Annotated[  # noqa: ARG001 - read by run_program
         bool, typer.Option("--verbose", help="Show the traceback of an error.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print neither progress nor forecasts.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print neither progress nor forecasts; results and warnings remain.")
+    ] = False,
 ) -> None:
     set_quiet(quiet or not ranks.is_first())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import fields
@@ -20,6 +21,7 @@ from graphprox.errors import GraphproxError, WriteError
 from graphprox.io.sql.queries import check_query, is_query
 from graphprox.io.sql.sql_tree import QueryTree
 from graphprox.io.sql.sql_writer import DEFAULT_TABLE, is_database
+from graphprox.io.sql.sqlite import is_sqlite
 from graphprox.io.storage.files import make_writable_folder
 from graphprox.io.storage.locks import hold_lock
 from graphprox.io.storage.overlaps import check_outputs
@@ -71,6 +73,7 @@ def writes(
             ]
             watch_new_folders(*(each.parent for each in outputs), *(given.get(name) for name in (*folders, *logs)))
             others = {name: value for name, value in given.items() if name not in (*files, *folders, *logs)}
+            _check_no_sqlite(outputs)
             check_outputs(
                 [*(each for each in outputs if not each.is_dir()), *(given[name] for name in logs if given.get(name))],
                 _list_inputs(others),
@@ -88,6 +91,13 @@ def writes(
         return wrapper
 
     return decorate
+
+
+def _check_no_sqlite(outputs: Iterable[Path]) -> None:
+    """Check that no output is a database of SQLite."""
+    for path in outputs:
+        if path.is_file() and os.access(path, os.R_OK) and is_sqlite(path):
+            raise WriteError(f"a database of SQLite is only read; {path} is one: write to a .duckdb or another file")
 
 
 def _list_inputs(given: Mapping[str, Any]) -> Iterator[Path]:

@@ -124,7 +124,9 @@ def check_file_options(
     """
     _check_no_pickles(graph, trust_pickles=trust_pickles)
     check_not_sql(graph)
-    _check_no_query(database, features, labels)
+    name = str(graph)
+    is_table = name.isidentifier() and not os.path.exists(name)  # noqa: PTH110 - never raises
+    _check_no_query(database, features, labels, table=name if is_table else None)
 
 
 def _check_no_pickles(graph: str | Path, *, trust_pickles: bool) -> None:
@@ -141,10 +143,14 @@ def _check_unused(options: dict[str, object]) -> None:
             raise ParameterError(f"{name} can only be given with a file; the graph is a query, whose result has names")
 
 
-def _check_no_query(database: str | Path | None, features: str | Path | None, labels: str | Path | None) -> None:
+def _check_no_query(
+    database: str | Path | None, features: str | Path | None, labels: str | Path | None, *, table: str | None = None
+) -> None:
+    """Raise an error about options of queries; ``table`` is what may be the name of a table in place of a query."""
     if database is not None:
+        hint = "" if table is None else f": write the query, as in 'FROM {table}'"
         raise ParameterError(
-            f"database must be left out, except for a graph that is an SQL query; got {str(database)!r}"
+            f"database must be left out, except for a graph that is an SQL query; got {str(database)!r}{hint}"
         )
     for name, given in (("features", features), ("labels", labels)):
         if given is not None and is_query(given):

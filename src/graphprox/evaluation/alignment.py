@@ -72,7 +72,8 @@ def _align_by_id(graph: Graph, embedding: Embedding, name: str) -> NDArray[Any]:
     n_unused = embedding.num_nodes - (graph.num_nodes - len(missing))
     if n_unused:
         warn(
-            f"{n_unused:,} rows of {name} are for nodes that the graph does not have: they are ignored",
+            f"{n_unused:,} rows of {name} are for nodes that the graph does not have: they are ignored; nodes without "
+            "edges are in a graph only if it is read with its features",
             IgnoredInputWarning,
         )
     if len(missing):

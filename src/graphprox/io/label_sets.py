@@ -135,7 +135,7 @@ def read_label_sets(
     Warns
     -----
     AssumedInputWarning
-        If no separator was given, and most cells seem to contain several labels.
+        If no separator was given, and most cells seem to contain several labels, or one that no cell contains.
 
     Examples
     --------
@@ -165,7 +165,17 @@ def read_label_sets(
             "several of them",
             AssumedInputWarning,
         )
+    if separator is not None and not pc.any(pc.match_substring(labels, separator)).as_py():
+        _warn_of_unused(name, separator, find_separator(labels.to_pylist()))
     return _encode(name, *_split_cells(ids, labels, separator))
+
+
+def _warn_of_unused(name: str, separator: str, other: str | None) -> None:
+    remedy = "leave it out" if other is None else f"set separator={other!r} to read several of them"
+    warn(
+        f"no cell of {name} contains the separator {separator!r}, and each is read as one label: {remedy}",
+        AssumedInputWarning,
+    )
 
 
 def find_separator(cells: Sequence[str | None]) -> str | None:

@@ -116,7 +116,12 @@ def test_invalid_queries_are_rejected(options, words):
         (
             "synthetic",
             {"database": "graph.duckdb"},
-            "database must be left out, except for a graph that is an SQL query",
+            "database must be left out, except for a graph that is an SQL query; got 'graph.duckdb'$",
+        ),
+        (
+            "follows",
+            {"database": "graph.duckdb"},
+            "got 'graph.duckdb': write the query, as in 'FROM follows'$",
         ),
         ("follows.csv", {"features": "SELECT * FROM users"}, "features can only be a query if the graph is one"),
         ("FROM 'follows.csv'", {"header": True}, "header can only be given with a file"),
