@@ -16,9 +16,10 @@ from sklearn.preprocessing import normalize
 
 from auto.topic_graphs import topic_graph
 from graphprox import AutoEmbedder, Graph, synthetic
+from graphprox._utils.team import select_rows
 from graphprox.auto import row_store
 from graphprox.auto.consensus import agree_on_selection
-from graphprox.auto.exchange import gather_rows, select_rows, to_columns, to_rows
+from graphprox.auto.exchange import gather_rows, to_columns, to_rows
 from graphprox.auto.outputs import PreparedGraph
 from graphprox.auto.positions import Positions
 from graphprox.auto.preparation import Preparation

@@ -16,6 +16,7 @@ import pytest
 
 from distributed.torchrun import find_ranks, finish, run, start, wait_for_epoch
 from graphprox import AutoEmbedder, read_embedding, synthetic
+from graphprox.io.folder.graph_folder import GraphFolder
 
 FTGCL = ["--method", "ft-gcl", "--dim", "8", "--set", "encoder=sage", "--no-cache"]
 LONG = ["embed", "synthetic:nodes=2000", *FTGCL, "--epochs", "150", "--model", "model", "--checkpoint-every", "5"]
@@ -48,7 +49,8 @@ def test_two_processes_write_a_part_each_with_the_vectors_of_one(tmp_path):
 
 
 def test_default_method_is_shared_and_the_first_process_writes_its_model(tmp_path):
-    graph = ["embed", "synthetic", "--dim", "8", "--set", "keep=both"]
+    GraphFolder.create(tmp_path / "graph", synthetic(), num_parts=2)
+    graph = ["embed", "graph", "--dim", "8", "--set", "keep=both"]
     code, out, sentences = run(
         2, *graph, "--out", "parts", "--model", "model", "--explain", "why.svg", "--json", folder=tmp_path
     )
@@ -57,6 +59,15 @@ def test_default_method_is_shared_and_the_first_process_writes_its_model(tmp_pat
     assert about["files"] == [*(f"parts/part-0000{rank}.parquet" for rank in range(2)), "why.svg"]
     expected = AutoEmbedder.load(tmp_path / "model").transform(synthetic())
     np.testing.assert_allclose(read_vectors(tmp_path / "parts")[1], expected, atol=1e-3)
+
+
+@pytest.mark.slow
+def test_file_has_the_vectors_of_all_processes(tmp_path):
+    code, out, sentences = run(2, "embed", "synthetic", "--dim", "8", "--out", "v.npy", folder=tmp_path)
+    assert (code, sentences) == (0, [])
+    assert out.startswith("v.npy: 840 nodes, 8 components, by auto, ")
+    expected = AutoEmbedder(n_components=8).fit(synthetic()).vectors_
+    np.testing.assert_allclose(np.load(tmp_path / "v.npy"), expected, atol=1e-3)
 
 
 @pytest.mark.parametrize(

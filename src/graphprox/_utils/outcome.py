@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.stacklevel import warn
+from graphprox._utils.team import row_keepers, select_rows
 from graphprox.errors import CollapsedEmbeddingWarning, TrainingError
 
 TOLERANCE = 1e-6  # columns that differ by less than this share of the largest value are constant
@@ -62,10 +63,31 @@ def is_collapsed(vectors: FloatArray) -> bool:
     >>> is_collapsed(np.ones((2, 3))), is_collapsed(np.eye(2))
     (True, False)
     """
-    if len(vectors) < 2:
+    keepers = row_keepers()
+    bounds = np.zeros((keepers.size, 3, vectors.shape[1]))  # of each process: whether it has rows, lowest, highest
+    if len(vectors):
+        bounds[keepers.rank] = np.ones(vectors.shape[1]), vectors.min(axis=0), vectors.max(axis=0)
+    keepers.add_up(bounds)
+    bounds = bounds[bounds[:, 0].any(axis=1)]
+    if count_rows(vectors) < 2 or not bounds.size:
         return False
-    low, high = vectors.min(axis=0), vectors.max(axis=0)  # absolute values of all would be a copy
+    low, high = bounds[:, 1].min(axis=0), bounds[:, 2].max(axis=0)
     return bool((high - low).max() <= TOLERANCE * max(high.max(), -low.min()))
+
+
+def count_rows(vectors: Any) -> int:
+    """Return the number of vectors of all processes, each of which may keep its own.
+
+    Parameters
+    ----------
+    vectors : ndarray or csr_array of shape (num_nodes, n_components)
+
+    Returns
+    -------
+    int
+    """
+    row_keepers().add_up(total := np.array([vectors.shape[0]]))
+    return int(total[0])
 
 
 def warn_if_collapsed(vectors: FloatArray) -> FloatArray:
@@ -88,9 +110,10 @@ def warn_if_collapsed(vectors: FloatArray) -> FloatArray:
     >>> warn_if_collapsed(np.eye(2, dtype=np.float32)).shape
     (2, 2)
     """
+    num_nodes = count_rows(vectors)
     if is_collapsed(vectors):
         warn(
-            f"the embedding collapsed: all {len(vectors):,} nodes have the same vector; unless all nodes of the graph "
+            f"the embedding collapsed: all {num_nodes:,} nodes have the same vector; unless all nodes of the graph "
             "are equivalent, lower the learning rate or change the random seed",
             CollapsedEmbeddingWarning,
         )
@@ -117,13 +140,13 @@ def warn_if_alike(vectors: Any) -> Any:
     >>> warn_if_alike(np.eye(30, dtype=np.float32)).shape
     (30, 30)
     """
-    num_nodes = vectors.shape[0]
+    num_nodes = count_rows(vectors)
     if num_nodes < MIN_NODES:
         return vectors
     rng = np.random.default_rng(0)
     source = rng.integers(num_nodes, size=NUM_PAIRS)
     target = (source + rng.integers(1, num_nodes, size=NUM_PAIRS)) % num_nodes
-    one, other = _rows(vectors, source), _rows(vectors, target)
+    one, other = (_rows(vectors, each, num_nodes) for each in (source, target))
     if not np.any(one != one[0]):  # all are the same, which trained methods warn of themselves
         return vectors
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
@@ -139,6 +162,6 @@ def warn_if_alike(vectors: Any) -> Any:
     return vectors
 
 
-def _rows(vectors: Any, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
-    rows = vectors[nodes]
+def _rows(vectors: Any, nodes: NDArray[np.int64], num_nodes: int) -> NDArray[np.float64]:
+    rows = select_rows(row_keepers(), vectors, nodes, num_nodes)
     return np.asarray(rows.toarray() if isinstance(rows, sp.csr_array) else rows, dtype=np.float64)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 
@@ -82,6 +83,7 @@ class Team:
 
 
 _current: ContextVar[Team | None] = ContextVar("team", default=None)
+_kept: ContextVar[bool | None] = ContextVar("kept", default=None)
 ALONE = Team()
 
 
@@ -113,3 +115,69 @@ def share_work(team: Team) -> Iterator[None]:
         yield
     finally:
         _current.reset(token)
+
+
+def select_rows(team: Team, rows: Any, chosen: NDArray[np.int64], num_rows: int) -> Any:
+    """Return some rows, whoever keeps them, in each process.
+
+    Parameters
+    ----------
+    team : Team
+    rows : ndarray of shape (own rows, num_columns)
+        Of a process that is alone, it may also be a csr_array.
+    chosen : ndarray of shape (num_chosen,)
+        Their numbers among the rows of all processes.
+    num_rows : int
+        Number of rows of all processes.
+
+    Returns
+    -------
+    ndarray of shape (num_chosen, num_columns)
+    """
+    if team.size == 1:
+        return rows[chosen]
+    own = team.rows(num_rows)
+    is_own = (chosen >= own.start) & (chosen < own.stop)
+    selected = np.zeros((len(chosen), rows.shape[1]), rows.dtype)
+    selected[is_own] = rows[chosen[is_own] - own.start]
+    team.add_up(selected)
+    return selected
+
+
+# -- what each process keeps of a result ------------------------------------------------------------------------------
+
+
+@contextmanager
+def keep_own_rows(*, save_model: bool = False) -> Iterator[None]:
+    """Keep the vectors of own nodes only: what is fitted inside the block by several processes is not gathered.
+
+    Parameters
+    ----------
+    save_model : bool, default=False
+        Whether the first process gets all that a model is saved of.
+    """
+    token = _kept.set(save_model)
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
+def row_keepers() -> Team:
+    """Return the processes of which each keeps the vectors of its own nodes; this one alone if each has all.
+
+    Returns
+    -------
+    Team
+
+    Examples
+    --------
+    >>> row_keepers().size
+    1
+    """
+    return ALONE if _kept.get() is None else current_team()
+
+
+def is_model_saved() -> bool:
+    """Return whether the first process needs all that a model is saved of, inside of `keep_own_rows`."""
+    return bool(_kept.get())

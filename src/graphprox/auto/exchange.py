@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphprox._utils.arrays import IntArray
 from graphprox._utils.team import Team
 
 
@@ -91,30 +90,28 @@ def gather_rows(team: Team, rows: NDArray[Any], out: NDArray[Any]) -> NDArray[An
     return out
 
 
-def select_rows(team: Team, rows: NDArray[Any], chosen: IntArray, num_rows: int) -> NDArray[Any]:
-    """Return some rows, whoever keeps them, in each process.
+def gather_first(team: Team, rows: NDArray[Any], num_rows: int) -> NDArray[Any]:
+    """Return the rows of all processes in the first one, and those of this process in any other.
 
     Parameters
     ----------
     team : Team
     rows : ndarray of shape (own rows, num_columns)
-    chosen : ndarray of shape (num_chosen,)
-        Their numbers among the rows of all processes.
     num_rows : int
         Number of rows of all processes.
 
     Returns
     -------
-    ndarray of shape (num_chosen, num_columns)
+    ndarray of shape (num_rows, num_columns), or (own rows, num_columns)
+        The given array if this process is alone.
     """
     if team.size == 1:
-        return rows[chosen]
-    own = team.rows(num_rows)
-    is_own = (chosen >= own.start) & (chosen < own.stop)
-    selected = np.zeros((len(chosen), rows.shape[1]), rows.dtype)
-    selected[is_own] = rows[chosen[is_own] - own.start]
-    team.add_up(selected)
-    return selected
+        return rows
+    nobody, width = [0] * team.size, rows.shape[1]
+    sent = [rows.size if rank == 0 else 0 for rank in range(team.size)]
+    received = [_length(each) * width for each in team.all_rows(num_rows)] if team.rank == 0 else nobody
+    arrived = team.exchange_array(np.array(rows, order="C").reshape(-1), sent, received)
+    return arrived.reshape(num_rows, width) if team.rank == 0 else rows
 
 
 def take_first(team: Team, array: NDArray[Any]) -> NDArray[Any]:

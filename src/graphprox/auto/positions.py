@@ -16,7 +16,8 @@ from sklearn.preprocessing import normalize
 
 from graphprox._utils.arrays import FloatArray, IntArray, NodeIds
 from graphprox._utils.mapped import release_pages
-from graphprox._utils.team import Team
+from graphprox._utils.team import Team, row_keepers
+from graphprox.auto.exchange import gather_first
 from graphprox.auto.neighbor_matrix import neighbor_matrix
 from graphprox.auto.preparation import (
     MAX_DENSITY,
@@ -88,6 +89,8 @@ class Positions:
     def gather(self, store: RowStore) -> Positions:
         """Return the same with the directions of all nodes, after several processes have fitted it.
 
+        Inside of ``keep_own_rows``, the first process gets those of all nodes, and the others keep their own.
+
         Parameters
         ----------
         store : RowStore
@@ -97,7 +100,9 @@ class Positions:
         -------
         Positions
         """
-        directions = store.gather(self.preparation.directions, len(self.ids))
+        own, num_nodes = self.preparation.directions, len(self.ids)
+        keepers = row_keepers()
+        directions = store.gather(own, num_nodes) if keepers.size == 1 else gather_first(keepers, own, num_nodes)
         return replace(self, preparation=replace(self.preparation, directions=directions))
 
     def transform(self, graph: Graph, store: RowStore | None = None) -> FloatArray:

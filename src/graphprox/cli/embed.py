@@ -18,6 +18,7 @@ from graphprox._utils.figures import check_figure
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import report_progress
 from graphprox._utils.strict_json import dump_json
+from graphprox._utils.team import keep_own_rows
 from graphprox._utils.work_folder import use_work_folder
 from graphprox.cli.disk_forecast import list_disk_uses
 from graphprox.cli.dry_run import DryRunOption, IgnoreMemoryOption, announce_forecast, print_forecast
@@ -44,7 +45,13 @@ from graphprox.cli.options import (
 from graphprox.cli.outputs import one_file, writes
 from graphprox.cli.progress_display import progress_bars, show_stage
 from graphprox.cli.ranks import is_first, several, was_restarted
-from graphprox.cli.shared_embed import check_is_shared, check_outputs_once, continue_if_restarted, write_together
+from graphprox.cli.shared_embed import (
+    check_is_shared,
+    check_outputs_once,
+    continue_if_restarted,
+    gather_for_file,
+    write_together,
+)
 from graphprox.cli.signals import describe_stop, stop_code
 from graphprox.embedding import Embedding
 from graphprox.errors import GraphproxError, ParameterError, ProcessError, StructuralFeaturesWarning
@@ -55,6 +62,7 @@ from graphprox.io.storage.model_claims import claim_model_folder
 from graphprox.io.storage.model_files import FAMILY, has_stages
 
 if TYPE_CHECKING:
+    from graphprox._utils.arrays import NodeIds
     from graphprox.auto.selection import Selection
     from graphprox.forecast.disk import DiskUse
     from graphprox.ftgcl.base import ContrastiveEmbedder
@@ -192,17 +200,20 @@ def embed_graph(
         if several() is None:  # the work of one process is forecast
             announce_forecast(estimator, graph, title=source.name, uses=list_uses(graph), ignore_memory=ignore_memory)
 
-    with _keep_stages(estimator, model, resume=resume):
+    # Each of several processes keeps the vectors of its own nodes.
+    with _keep_stages(estimator, model, resume=resume), keep_own_rows(save_model=model is not None):
         with use_work_folder(work_dir or out.parent):
-            embedding = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard, check=check)
+            embedding, ids = _fit(estimator, source, options, folder=folder, tensorboard=tensorboard, check=check)
         with show_stage(str(out), "writing"):
+            embedding = gather_for_file(out, embedding, ids)
             written = write_together(out, embedding, layout=layout, table=table, overwrite=replaces)
     if explain is not None and is_first():
         written.append(_plot_selection(explain, estimator))
     if model is None and _saves_while_training(estimator) and is_first():
         _remove_checkpoints(folder)
     about = {**_describe(estimator), "model": None if model is None else str(model)}
-    _print_summary(as_json, written=written, embedding=embedding, seconds=time.perf_counter() - start, **about)
+    shape = len(ids), embedding.n_components
+    _print_summary(as_json, written=written, shape=shape, seconds=time.perf_counter() - start, **about)
     if _explains(estimator) and not as_json:
         print(estimator.explanation_)
 
@@ -246,7 +257,7 @@ def transform_graph(
     _print_summary(
         as_json,
         written=written,
-        embedding=embedding,
+        shape=embedding.shape,
         seconds=time.perf_counter() - start,
         method=estimator.name if recipe is None else recipe.method,
         epochs=None if recipe is None else recipe.epochs,
@@ -337,10 +348,11 @@ def _fit(
     folder: Path,
     tensorboard: Path | None,
     check: Callable[[Graph], None],
-) -> Embedding:
-    """Fit on the graph of a source, save the model if ``options`` name a folder for it, and return the embedding.
+) -> tuple[Embedding, NodeIds]:
+    """Fit on the graph of a source, and save the model if ``options`` name a folder for it.
 
-    ``check`` is called with the graph before any work.
+    Return the embedding, of the nodes of this process if there are several, and the ids of all nodes. ``check`` is
+    called with the graph before any work.
     """
     from graphprox.forecast import ignore_memory
     from graphprox.ftgcl.tensorboard import tensorboard_callbacks
@@ -364,7 +376,7 @@ def _fit(
             embedding = estimator.fit(graph).embedding_
         if model is not None and not is_saved_while_training and is_first():
             estimator.save(model, overwrite=True)  # what may be replaced was checked above
-    return embedding
+    return embedding, graph.ids
 
 
 def _keep_stages(estimator: GraphEmbedder, model: Path | None, *, resume: bool) -> AbstractContextManager[None]:
@@ -470,8 +482,8 @@ def _describe(estimator: GraphEmbedder) -> dict[str, Any]:
     return {**about, "selection": kept}
 
 
-def _print_summary(as_json: bool, *, written: list[Path], embedding: Embedding, seconds: float, **about: Any) -> None:
-    nodes, dim = embedding.shape
+def _print_summary(as_json: bool, *, written: list[Path], shape: tuple[int, int], seconds: float, **about: Any) -> None:
+    nodes, dim = shape
     if as_json:
         costs = {"seconds": round(seconds, 2), "peak_memory_mb": to_megabytes(peak_memory())}
         summary = {"files": [str(path) for path in written], "nodes": nodes, "dim": dim, **about, **costs}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphprox._utils.defaults import DEFAULT_METHOD, DEFAULT_TRAINED_METHOD
+from graphprox._utils.team import row_keepers
 from graphprox.cli.ranks import is_first, several, was_restarted
 from graphprox.embedding import Embedding
 from graphprox.errors import ParameterError
@@ -16,6 +17,7 @@ from graphprox.io.storage.files import make_writable_folder
 from graphprox.io.storage.model_files import CHECKPOINTS, checkpoint_epochs
 
 if TYPE_CHECKING:
+    from graphprox._utils.arrays import NodeIds
     from graphprox.methods import GraphEmbedder
 
 
@@ -52,6 +54,25 @@ def continue_if_restarted(folder: Path, *, resume: bool, force: bool) -> tuple[b
         return resume, force
     is_saved = bool(checkpoint_epochs(folder / CHECKPOINTS))
     return is_saved or not force, force and not is_saved
+
+
+def gather_for_file(out: Path, embedding: Embedding, ids: NodeIds) -> Embedding:
+    """Return the vectors of all nodes in the first process, which writes a file; of a folder, each writes its own.
+
+    Parameters
+    ----------
+    out : Path
+    embedding : Embedding
+        Of the nodes of this process.
+    ids : ndarray of shape (num_nodes,)
+        Of all nodes.
+    """
+    if is_embedding_folder(out) or row_keepers().size == 1:
+        return embedding
+    from graphprox.auto.exchange import gather_first
+
+    vectors = gather_first(row_keepers(), embedding.vectors, len(ids))
+    return Embedding(vectors, ids) if is_first() else embedding
 
 
 def write_together(out: Path, embedding: Embedding, **options: Any) -> list[Path]:

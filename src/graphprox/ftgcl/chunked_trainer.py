@@ -13,6 +13,7 @@ import torch
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.memory import available_memory, current_memory
 from graphprox._utils.outcome import raise_if_diverged
+from graphprox._utils.team import row_keepers
 from graphprox.distributed.processes import Processes
 from graphprox.errors import WriteError
 from graphprox.ftgcl.model import Model
@@ -100,7 +101,10 @@ class InChunks(FullBatch):
 
     @torch.no_grad()
     def embed(self, model: Model, graph: Graph) -> FloatArray:
-        """Return the vectors of all nodes, as a memory map if they would take much of the memory."""
+        """Return the vectors of all nodes, as a memory map if they would take much of the memory.
+
+        Inside of ``keep_own_rows``, these are the vectors of this process.
+        """
         sources = RowSources(graph, {}, model, self.work)
         remedy = f"lower learning_rate (now {model.recipe.optimizer.learning_rate:g})"
         model.check_features(graph)
@@ -108,7 +112,7 @@ class InChunks(FullBatch):
         blocks = (raise_if_diverged(sources.embed(draw, rows).cpu().numpy(), remedy) for rows in chunks)
         num_rows = sources.rows.stop - sources.rows.start
         vectors = _concatenate(blocks, (num_rows, model.encoder.n_components), self.work.path.parent)
-        if (processes := self.work.processes) is None:
+        if (processes := self.work.processes) is None or row_keepers().size > 1:
             return vectors
         gathered: FloatArray = processes.gather_rows(torch.tensor(vectors), graph.num_nodes).numpy()
         return gathered

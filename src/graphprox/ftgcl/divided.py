@@ -8,6 +8,7 @@ import torch
 
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import raise_if_diverged
+from graphprox._utils.team import row_keepers
 from graphprox._utils.toml import leaves, to_plain
 from graphprox.distributed.agreement import check_agreement
 from graphprox.distributed.processes import Processes
@@ -42,10 +43,11 @@ class Divided(FullBatch):
 
     @torch.no_grad()
     def embed(self, model: Model, graph: Graph) -> FloatArray:
-        """Return the vectors of all nodes, in each process."""
-        own = Sources(graph, {}, model, self.processes).embed_graph()
-        vectors: FloatArray = self.processes.gather_rows(own.cpu(), graph.num_nodes).numpy()
-        return raise_if_diverged(vectors, f"lower learning_rate (now {model.recipe.optimizer.learning_rate:g})")
+        """Return the vectors of all nodes, or those of this process inside of ``keep_own_rows``."""
+        own = Sources(graph, {}, model, self.processes).embed_graph().cpu()
+        remedy = f"lower learning_rate (now {model.recipe.optimizer.learning_rate:g})"
+        vectors: FloatArray = raise_if_diverged(own.numpy(), remedy)
+        return vectors if row_keepers().size > 1 else self.processes.gather_rows(own, graph.num_nodes).numpy()
 
 
 def check_division(processes: Processes, graph: Graph, recipe: Recipe) -> None:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from graphprox._utils.arrays import Features, FloatArray, IntArray, MatrixLike
 from graphprox._utils.memory import peak_memory
 from graphprox._utils.progress import Progress
-from graphprox._utils.team import ALONE, Team
+from graphprox._utils.team import ALONE, Team, is_model_saved, row_keepers
 from graphprox.auto.combination import Combination, to_unit_rows
 from graphprox.auto.consensus import agree_on_selection, find_processes
 from graphprox.auto.criteria import CRITERIA
@@ -157,12 +157,13 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
             store=store,
             is_stored=lambda vectors: vectors is rows,
         )
-        vectors = store.gather(vectors, graph.num_nodes)
-        if self.positions_ is not None:
+        if row_keepers().size == 1:
+            vectors = store.gather(vectors, graph.num_nodes)
+        if self.positions_ is not None and (row_keepers().size == 1 or is_model_saved()):
             self.positions_ = self.positions_.gather(store)
         report("embedding", steps, steps)
         self.seconds_ = time.perf_counter() - start
-        self._shape, self._peak_memory = vectors.shape, peak_memory()
+        self._shape, self._peak_memory = (graph.num_nodes, vectors.shape[1]), peak_memory()
         return read_only(vectors) if store.in_files else vectors
 
     def _prepare(self, graph: Graph, seed: int, team: Team) -> Preparation | None:

@@ -18,6 +18,7 @@ from graphprox._utils.arrays import Features, NodeIds
 from graphprox._utils.outcome import warn_if_alike
 from graphprox._utils.progress import Progress, report_progress
 from graphprox._utils.random import check_seed
+from graphprox._utils.team import row_keepers
 from graphprox.embedding import Embedding
 from graphprox.errors import NotInductiveError, StructuralFeaturesWarning
 from graphprox.forecast import Costs, Forecast, make_forecast
@@ -72,7 +73,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphMeth
         with report_progress(progress := self._progress()):
             self.vectors_ = warn_if_alike(method._fit(checked, seed, progress))
         self._copy_fitted(method)
-        self.node_ids_, self.settings_ = checked.ids, method.settings()
+        self.node_ids_, self.settings_ = checked.ids[row_keepers().rows(checked.num_nodes)], method.settings()
         return self
 
     def forecast(self, graph: GraphLike) -> Forecast:

@@ -16,9 +16,8 @@ from sklearn.preprocessing import normalize
 
 from graphprox._utils.arrays import Features, FloatArray
 from graphprox._utils.progress import Progress
-from graphprox._utils.team import current_team
+from graphprox._utils.team import current_team, select_rows
 from graphprox.auto.criteria.base import BALANCED, RATIOS, Evidence, register_criterion
-from graphprox.auto.exchange import select_rows
 from graphprox.auto.outputs.base import OUTPUTS, PreparedGraph
 from graphprox.auto.preparation import SHARPNESS, Preparation
 from graphprox.auto.row_store import RowStore
@@ -122,7 +121,8 @@ def score_candidates(graph: Graph, random_state: int, progress: Progress) -> dic
     store = RowStore.of(graph.num_nodes, 8 * MAX_DIRECTIONS, current_team())
 
     def choose(rows: FloatArray) -> FloatArray:
-        return select_rows(store.team, rows, chosen, graph.num_nodes)
+        selected: FloatArray = select_rows(store.team, rows, chosen, graph.num_nodes)
+        return selected
 
     columns = sp.csc_array(graph.x) if sp.issparse(graph.x) else graph.x
     for split in range(num_splits):

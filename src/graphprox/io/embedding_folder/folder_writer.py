@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphprox._utils.arrays import NodeIds
-from graphprox._utils.team import current_team
+from graphprox._utils.outcome import count_rows
+from graphprox._utils.team import current_team, row_keepers
 from graphprox.errors import WriteError
 from graphprox.io.embedding_folder.embedding_claims import replace_embedding, staging_folder, wrap_write_errors
 from graphprox.io.embedding_folder.embedding_description import (
@@ -38,8 +39,10 @@ def write_embedding_folder(
     ----------
     folder : Path
     vectors : ndarray of shape (num_nodes, n_components)
-        All rows, in each process. A block of them is encoded at a time, so that a memory map need not fit into memory.
+        A block of rows is encoded at a time, so that a memory map need not fit into memory. Each process has all rows,
+        or its own inside of ``keep_own_rows``.
     ids : ndarray of shape (num_nodes,)
+        Of the same rows.
     layout : {"list", "wide"}, default="list"
     overwrite : bool, default=False
         Whether an embedding in the folder is replaced.
@@ -50,7 +53,9 @@ def write_embedding_folder(
         The parts, in the order of the nodes.
     """
     team, staged = current_team(), staging_folder(folder)
-    parts = _plan_parts(len(vectors))
+    num_nodes = count_rows(vectors)
+    first = row_keepers().rows(num_nodes).start  # of the rows that were given
+    parts = _plan_parts(num_nodes)
     with ExitStack() as claim:
         if team.rank == 0:
             claim.enter_context(replace_embedding(folder, overwrite=overwrite))
@@ -58,7 +63,7 @@ def write_embedding_folder(
         records = np.zeros(sum(map(len, parts)), _RECORD)
         bounds = np.cumsum([0, *map(len, parts)]).tolist()
         for number, rows in enumerate(parts[team.rank], start=bounds[team.rank]):
-            path, block = staged / part_name(number), slice(rows.start, rows.stop)
+            path, block = staged / part_name(number), slice(rows.start - first, rows.stop - first)
             with wrap_write_errors(folder):
                 with path.open("wb") as file:  # Arrow opens no names that are not valid UTF-8
                     write_row_groups(file, vectors[block], ids[block], layout)
@@ -68,7 +73,7 @@ def write_embedding_folder(
         team.copy_rows(records.view(np.uint8).reshape(len(records), -1), owned)
         if team.rank == 0:
             about = EmbeddingDescription(
-                num_nodes=len(vectors),
+                num_nodes=num_nodes,
                 n_components=vectors.shape[1],
                 dtype="float64" if vectors.dtype == np.float64 else "float32",
                 layout=layout,
