@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -29,6 +34,25 @@ def data() -> Path:
     if not named:
         pytest.skip("GRAPHPROX_DATA is not set to a directory of data sets")
     return Path(named).resolve()
+
+
+@pytest.fixture
+def run_script(tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """Run a program in a process of its own, with a folder and other arguments, and return the JSON that it prints.
+
+    Programs that fork are run so: that is only safe in a process with one thread.
+    """
+
+    def run_script(script: Path, *arguments: object) -> dict[str, Any]:
+        program = [sys.executable, *map(str, (script, tmp_path, *arguments))]
+        environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+        child = subprocess.run(program, capture_output=True, text=True, env=environment, timeout=900)
+        assert child.returncode == 0, child.stderr
+        report: dict[str, Any] = json.loads(child.stdout)
+        print(report)
+        return report
+
+    return run_script
 
 
 @pytest.fixture

@@ -5,11 +5,7 @@ Covers graphprox.auto.packing.
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -26,19 +22,8 @@ from graphprox.auto.stages import Stages, keep_stages
 
 
 @pytest.fixture
-def kill_at_stages(tmp_path):
-    """Run killing_stages.py, and return what it prints."""
-
-    def kill_at_stages(graph, *, step):
-        program = [sys.executable, Path(__file__).with_name("killing_stages.py"), tmp_path, graph, step]
-        environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-        child = subprocess.run([*map(str, program)], capture_output=True, text=True, env=environment, timeout=900)
-        assert child.returncode == 0, child.stderr
-        report = json.loads(child.stdout)
-        print(report)
-        return report
-
-    return kill_at_stages
+def kill_at_stages(run_script):
+    return lambda graph, *, step: run_script(Path(__file__).with_name("killing_stages.py"), graph, step)
 
 
 def check(report):

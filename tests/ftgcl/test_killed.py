@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 
 @pytest.fixture
-def run_and_kill(tmp_path):
-    """Run killing.py or another program like it, and return what it prints."""
-
+def run_and_kill(run_script):
     def run_and_kill(runs, *, seed, script="killing.py"):
-        program = [sys.executable, Path(__file__).with_name(script), tmp_path, runs, seed]
-        environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-        child = subprocess.run([*map(str, program)], capture_output=True, text=True, env=environment, timeout=900)
-        assert child.returncode == 0, child.stderr
-        report = json.loads(child.stdout)
-        print(report)
-        return report
+        return run_script(Path(__file__).with_name(script), runs, seed)
 
     return run_and_kill
 

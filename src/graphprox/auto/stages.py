@@ -30,10 +30,15 @@ from graphprox.graph.checksum import graph_checksum
 from graphprox.graph.graph import Graph
 from graphprox.io.storage.files import atomic_write, make_writable_folder, reason
 from graphprox.io.storage.model_files import RUN, STAGES, remove_files, stage_files
-from graphprox.io.storage.verified import checksum, dump_with_checksum, library_versions, read_with_checksum
+from graphprox.io.storage.verified import (
+    checksum,
+    checksum_of_file,
+    dump_with_checksum,
+    library_versions,
+    read_with_checksum,
+)
 
 FORMAT = 1
-BYTES_PER_BLOCK = 2**24
 MIN_MAPPED = 2**10  # bytes of a file; an empty array has no memory map
 _VERSIONS = ("numpy", "scipy", "scikit-learn", "numba", "torch")
 _START_AGAIN = "set overwrite=True in place of resume=True to start again"
@@ -156,8 +161,7 @@ class Stages:
             arrays = {}
             for i, (each, expected) in enumerate(about["arrays"].items()):
                 path = self._path(name, i)
-                if _file_checksum(path) != expected:
-                    raise ReadError(f"{path} is damaged: its content does not match the recorded checksum")
+                _verify(path, expected)
                 arrays[each] = self._load(path, in_files=in_files)
         except ReadError as error:
             warn(f"{error}: the stage {name!r} is computed again", DamagedCheckpointWarning)
@@ -202,15 +206,13 @@ def _write_array(path: Path, array: NDArray[Any]) -> str:
     return digest.hexdigest()
 
 
-def _file_checksum(path: Path) -> str:
-    digest = hashlib.sha256()
+def _verify(path: Path, expected: str) -> None:
     try:
-        with path.open("rb") as file:
-            while block := file.read(BYTES_PER_BLOCK):
-                digest.update(block)
+        found = checksum_of_file(path)
     except OSError as error:
         raise ReadError(f"{path} is damaged: {reason(error)}") from None
-    return digest.hexdigest()
+    if found != expected:
+        raise ReadError(f"{path} is damaged: its content does not match the recorded checksum")
 
 
 # -- the run --------------------------------------------------------------------------------------------------------

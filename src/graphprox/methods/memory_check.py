@@ -59,7 +59,7 @@ def check_fits_memory(
     if is_memory_ignored() or current_team().size > 1:
         return
     available, costs = available_memory(), method._memory_costs(graph)
-    if available is None or (needed := _needed(costs)) <= available:
+    if available is None or (needed := _estimate_memory(costs)) <= available:
         return
     raise InsufficientMemoryError(
         f"{method.name} must not need more memory than is available; it needs {_describe(costs, needed)} on this graph "
@@ -68,7 +68,7 @@ def check_fits_memory(
     )
 
 
-def _needed(costs: Costs) -> int:
+def _estimate_memory(costs: Costs) -> int:
     """Return the bytes of the process, without those that it has used before and has no more."""
     return make_forecast(costs, speeds=NOMINAL, base=current_memory()).peak_memory
 
@@ -79,15 +79,15 @@ def _describe(costs: Costs, needed: int) -> str:
 
 def _propose(method: GraphMethod, graph: Graph, available: int, write: Callable[[str, object], str]) -> str:
     """Return what needs less memory: a smaller size, another preset, or the default method."""
-    for name, value, candidate in _candidates(method):
+    for name, value, candidate in _list_candidates(method):
         costs = candidate._memory_costs(graph)
-        needed = _needed(costs)
+        needed = _estimate_memory(costs)
         if needed <= available:
             return f"use {write(name, value)}, which needs {_describe(costs, needed)}"
     return "use a machine with more memory, or a part of the graph"
 
 
-def _candidates(method: GraphMethod) -> Iterator[tuple[str, Any, GraphMethod]]:
+def _list_candidates(method: GraphMethod) -> Iterator[tuple[str, Any, GraphMethod]]:
     from graphprox.methods.factory import make_embedder
 
     for name in SIZES:

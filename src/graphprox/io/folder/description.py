@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from graphprox.errors import ReadError
 from graphprox.io.storage.files import reason
-from graphprox.io.storage.verified import Record, dump_record, read_record
+from graphprox.io.storage.verified import Record, checksum_of_file, dump_record, read_record
 from graphprox.preprocessing.table_encoder import TableEncoder
 
 FORMAT = 1
@@ -209,21 +209,6 @@ def describe_file(path: Path) -> FileRecord:
     FileRecord
     """
     return FileRecord(size=path.stat().st_size, sha256=checksum_of_file(path), sample=sample_checksum(path))
-
-
-def checksum_of_file(path: Path) -> str:
-    """Return the SHA-256 of a file, of which a block is in memory at a time.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    str
-    """
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sample_checksum(path: Path) -> str:

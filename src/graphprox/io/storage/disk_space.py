@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from graphprox._utils.amounts import format_memory
@@ -22,12 +23,7 @@ def free_disk_space(folder: Path) -> int | None:
     int or None
         None if the operating system does not report it.
     """
-    for place in (folder, *folder.absolute().parents):
-        try:
-            return shutil.disk_usage(place).free
-        except OSError:
-            continue
-    return None
+    return _ask_system(folder, lambda place: shutil.disk_usage(place).free)
 
 
 def find_disk(folder: Path) -> object:
@@ -47,12 +43,8 @@ def find_disk(folder: Path) -> object:
     >>> find_disk(Path("new")) == find_disk(Path("."))
     True
     """
-    for place in (folder, *folder.absolute().parents):
-        try:
-            return place.stat().st_dev
-        except OSError:
-            continue
-    return folder
+    device = _ask_system(folder, lambda place: place.stat().st_dev)
+    return folder if device is None else device
 
 
 def check_disk_space(folder: Path, wanted: int, what: str) -> None:
@@ -82,3 +74,13 @@ def check_disk_space(folder: Path, wanted: int, what: str) -> None:
             f"{what} must fit onto the disk of {folder}; it needs {format_memory(wanted)}, and {format_memory(free)} "
             "are free: free space, or name a folder on another disk"
         )
+
+
+def _ask_system(folder: Path, ask: Callable[[Path], int]) -> int | None:
+    """Return the answer for a folder, or for the nearest one above it that exists."""
+    for place in (folder, *folder.absolute().parents):
+        try:
+            return ask(place)
+        except OSError:
+            continue
+    return None

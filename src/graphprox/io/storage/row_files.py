@@ -16,8 +16,6 @@ from graphprox._utils.arrays import FloatArray
 from graphprox.errors import ReadError
 from graphprox.io.storage.files import reason
 
-BYTES_PER_BLOCK = 2**24
-
 
 @dataclass(frozen=True)
 class RowFile:
@@ -94,9 +92,6 @@ class RowFile:
         -------
         str
         """
-        digest = hashlib.sha256()
         with self.path.open("rb") as file:
             file.seek(self.offset)
-            while block := file.read(BYTES_PER_BLOCK):
-                digest.update(block)
-        return digest.hexdigest()
+            return hashlib.file_digest(file, "sha256").hexdigest()

@@ -190,6 +190,21 @@ def checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def checksum_of_file(path: Path) -> str:
+    """Return the SHA-256 of a file, of which a block is in memory at a time.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    str
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def read_verified_bytes(path: Path, expected: str) -> bytes:
     """Read a file whose content must match a checksum.
 
