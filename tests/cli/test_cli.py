@@ -433,6 +433,10 @@ def test_quiet_must_come_before_the_command(run):
     assert run("--quiet", "datasets")[0] == 0
 
 
+def test_help_says_what_quiet_leaves(run):
+    assert "results and warnings remain" in " ".join(run("--help")[1].replace("│", " ").split())
+
+
 def test_columns_in_doubt_are_named_with_options(run, tmp_path):
     (tmp_path / "e.csv").write_text("source,target,note\n1,2,x\n2,3,y\n")
     (tmp_path / "x.csv").write_text("steps,label\n1,a\n2,b\n3,a\n")
