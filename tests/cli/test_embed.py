@@ -1,6 +1,6 @@
 """graphprox embed, transform and curve.
 
-Covers graphprox.cli.curve.
+Covers graphprox.cli.curve, graphprox.cli.embedding_summary, graphprox.cli.fitting and graphprox.cli.transform.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from graphprox.cli.compare import compare_methods
 from graphprox.cli.curve import show_curve
 from graphprox.cli.datasets import list_datasets
 from graphprox.cli.demo import run_demo
-from graphprox.cli.embed import embed_graph, transform_graph
+from graphprox.cli.embed import embed_graph
 from graphprox.cli.evaluate import evaluate_embedding
 from graphprox.cli.holdout import hold_out_edges
 from graphprox.cli.info import show_info
@@ -35,6 +35,7 @@ from graphprox.cli.plot import plot_embedding
 from graphprox.cli.progress_display import set_quiet
 from graphprox.cli.shard import write_graph_folder
 from graphprox.cli.signals import INTERRUPTED, describe_stop, is_stopped, stop_code
+from graphprox.cli.transform import transform_graph
 from graphprox.cli.tune import tune_settings
 from graphprox.cli.usage import check_spelling, describe_usage_error, is_usage_error, to_command_line
 from graphprox.cli.views import write_views

@@ -45,3 +45,4 @@ WorkFolderOption = Annotated[
     ),
 ]
 ForceOutputOption = Annotated[bool, typer.Option("--force", help="Replace an older table or embedding folder.")]
+DeviceOption = Annotated[str, typer.Option("--device", metavar="NAME", help="auto, cpu, cuda or mps.")]
