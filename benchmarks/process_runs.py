@@ -128,9 +128,22 @@ def _make_graph(nodes: int, edges_per_node: float = EDGES_PER_NODE) -> Graph:
     return synthetic(nodes=nodes, edges_per_node=edges_per_node, features=FEATURES).without_labels()
 
 
+def _open_graph(nodes: int, folder: Path, processes: Processes | None) -> Graph:
+    """Return the graph of a graph folder with a part for each process, as shard writes it."""
+    from graphprox.io.folder.graph_folder import GraphFolder
+
+    path = folder / "graph"
+    if processes is None or processes.is_first:
+        GraphFolder.create(path, _make_graph(nodes), num_parts=1 if processes is None else processes.size)
+    if processes is not None:
+        processes.wait()
+    return GraphFolder.open(path).to_graph()
+
+
 def measure(run: Run, folder: Path, processes: Processes | None) -> dict[str, Any]:
     """Measure what a run is to measure, and return that of this process."""
-    return measure_gradient(run, folder, processes) if run.measured == GRADIENT else measure_training(run, processes)
+    measured = measure_gradient if run.measured == GRADIENT else measure_training
+    return measured(run, folder, processes)
 
 
 def measure_gradient(run: Run, folder: Path, processes: Processes | None) -> dict[str, Any]:
@@ -152,22 +165,24 @@ def measure_gradient(run: Run, folder: Path, processes: Processes | None) -> dic
     }
 
 
-def measure_training(run: Run, processes: Processes | None) -> dict[str, Any]:
+def measure_training(run: Run, folder: Path, processes: Processes | None) -> dict[str, Any]:
     """Return the time of each step, what it sends, and the peak memory of each stage of a fit."""
     from graphprox._utils.memory import peak_memory
+    from graphprox._utils.team import keep_own_rows
     from graphprox.ftgcl.fit import fit_recipe, rank_views
 
     recipe, tiny = make_recipe(run.encoder), _make_graph(TINY, TINY_EDGES)
     measure_peak = partial(_measure_peak, processes)
     fit_recipe(tiny, recipe, device="cpu")  # compiles
     replicated = measure_peak(lambda: fit_recipe(tiny, recipe, device="cpu"))
-    graph = _make_graph(run.nodes)
+    graph = _open_graph(run.nodes, folder, processes)
     views = measure_peak(lambda: rank_views(graph, recipe))  # which are cached, and which training finds there
     steps = _Steps(processes, peak_memory)
     held: dict[str, int] = {}
 
     def fit() -> None:
-        result = fit_recipe(graph, recipe, device="cpu", callbacks=[steps])
+        with keep_own_rows():
+            result = fit_recipe(graph, recipe, device="cpu", callbacks=[steps])
         held["parameters"] = sum(each.numel() for each in result.model.parameters())
         held["tensors"] = len(list(result.model.parameters()))
         held["graph"] = graph.edge_index.nbytes + graph.x.nbytes

@@ -96,9 +96,9 @@ def print_section(records: Mapping[str, Record] | None = None) -> str:
             _table_of_seconds(trainings),
             "Peak memory of a process until the last step, in MB. Replicated is the peak of the same training on a "
             f"graph of {TINY} nodes: interpreter, libraries, weights and optimizer. The ratio is that of the rest to "
-            "its share of the rest of one process. Each process holds the graph and the rankings, which are part of "
-            "the rest. The last columns are the peaks of making the views and of the whole fit, whose end gathers all "
-            "vectors.\n",
+            "its share of the rest of one process. The graph is read from a graph folder with a part for each process. "
+            "Several processes have its edges and the rankings in files, of which each reads what its nodes need. "
+            "The last columns are the peaks of making the views and of the whole fit.\n",
             _table_of_memory(trainings),
             "Bytes that a process sends in a step. In the rows mode these are sums over nodes and gradients, whatever "
             "the number of nodes, and the limit is twice their size.\n",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from graphprox import ParameterError, ReadError
+from graphprox._utils.mapped import is_mapped
 from graphprox.views.ranking import Ranking
 
 
@@ -140,3 +141,19 @@ def test_other_npz_files_are_rejected(tmp_path):
             Ranking.load(path)
     with pytest.raises(ReadError, match="does not exist"):
         Ranking.load(tmp_path / "none.npz")
+
+
+def test_edges_are_read_in_blocks_of_sources(ranking, monkeypatch):
+    monkeypatch.setattr("graphprox.views.ranking.BLOCK_ROWS", 3)
+    blocks = list(ranking.edge_blocks(2))
+    assert [each.tolist() for each in blocks] == [[[0, 0, 1, 1], [1, 2, 0, 3]], [[3, 3], [0, 1]]]
+    np.testing.assert_array_equal(np.concatenate(blocks, axis=1), ranking.edge_index(2))
+
+
+def test_arrays_can_be_moved_to_files(ranking):
+    moved = ranking.in_files()
+    for name in ("neighbors", "similarities"):
+        assert is_mapped(getattr(moved, name))
+        assert not getattr(moved, name).flags.writeable
+        np.testing.assert_array_equal(getattr(moved, name), getattr(ranking, name))
+    assert repr(moved) == repr(ranking)

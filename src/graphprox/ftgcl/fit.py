@@ -12,6 +12,7 @@ import numpy as np
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.outcome import warn_if_collapsed
 from graphprox._utils.progress import Progress
+from graphprox._utils.team import current_team
 from graphprox.distributed.processes import Processes, current_processes
 from graphprox.ftgcl.chunk_rules import obstacle_to_chunks
 from graphprox.ftgcl.chunked_trainer import choose_batches, divide_rows
@@ -153,9 +154,12 @@ def rank_views(
     Returns
     -------
     dict of str to Ranking
+        Several processes, each of which reads the edges to its own nodes only, have them in files.
     """
-    return {
-        view: rank_view(
+    is_shared = current_team().size > 1
+
+    def rank(view: str) -> Ranking:
+        ranking = rank_view(
             graph,
             view,
             k_max=recipe.views.k_range(view)[1],
@@ -165,8 +169,9 @@ def rank_views(
             cache=cache,
             progress=progress,
         )
-        for view in recipe.required_views
-    }
+        return ranking.in_files() if is_shared else ranking
+
+    return {view: rank(view) for view in recipe.required_views}
 
 
 def _report_to(progress: Progress, epochs: int) -> Callback:

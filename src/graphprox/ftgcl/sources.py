@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
 import torch
 from numpy.random import Generator
+from numpy.typing import NDArray
 from torch import Tensor
 
 from graphprox._utils.arrays import FloatArray, IntArray
+from graphprox._utils.mapped import release_pages
 from graphprox.distributed.halo import Halo
 from graphprox.distributed.processes import Processes
 from graphprox.ftgcl.model import Model
@@ -28,7 +30,10 @@ MAX_PROPAGATED_BYTES = 2**29  # of all sources together
 # Epochs over which the cost of propagating features is spread. It is not the number of epochs of the recipe, because
 # training for longer must give the same bytes up to where it was: what is worth it pays after a few.
 EXPECTED_EPOCHS = 20
+EDGES_PER_BLOCK = 1 << 18  # selected at a time
 SAMPLE_STREAM = 2  # of the seeds of edges that are sampled before training
+
+Keep = Callable[[int], NDArray[np.bool_]]  # number of edges -> whether each is kept
 
 
 class Sources:
@@ -193,9 +198,9 @@ class Sources:
         return self._samples[source, k, number]
 
     def _keep_edges(self, source: str, k: int, rng: Generator) -> tuple[IntArray, FloatArray | None]:
-        index, weight = self._edge_index(split_source(source)[0], k)
-        kept = rng.random(index.shape[1]) >= self._augmentation(source).drop_edges
-        return index[:, kept], None if weight is None else weight[kept]
+        drop_edges = self._augmentation(source).drop_edges
+        # Processes draw for all edges, so that the random numbers of an edge do not depend on their number.
+        return self._select_edges(split_source(source)[0], k, lambda size: rng.random(size) >= drop_edges)
 
     def _draw_sample(self, source: str, rng: Generator) -> int:
         """Draw the number of a sample: one that the epoch of a generator has not used, as long as there are some."""
@@ -217,12 +222,38 @@ class Sources:
         return torch.tensor(kept, dtype=torch.float32, device=self.model.device)
 
     def _edge_index(self, base: str, k: int) -> tuple[IntArray, FloatArray | None]:
-        if base == GRAPH:
+        """Return the edges of a graph or view, or those to the nodes of this process, if there are several."""
+        if base == GRAPH and self._processes is None:
             return self._graph_edges
-        edges = self._rankings[base].edge_index(k)
-        if self.recipe.views.undirected:
-            edges = np.unique(np.concatenate([edges, edges[::-1]], axis=1), axis=1)
-        return edges, None
+        return self._select_edges(base, k, None)
+
+    def _select_edges(self, base: str, k: int, keep: Keep | None) -> tuple[IntArray, FloatArray | None]:
+        """Return the edges that are kept, of all or of those to the nodes of this process."""
+        own = None if self._processes is None else self._processes.rows(self.num_nodes)
+        indices, weights = [np.empty((2, 0), np.int64)], [np.empty(0, np.float32)]
+        weight: FloatArray | None = None
+        for index, weight in self._edge_blocks(base, k):
+            selected = np.ones(index.shape[1], bool) if keep is None else keep(index.shape[1])
+            if own is not None:
+                selected &= (index[1] >= own.start) & (index[1] < own.stop)
+            indices.append(index[:, selected])
+            if weight is not None:
+                weights.append(weight[selected])
+        return np.concatenate(indices, axis=1), None if weight is None else np.concatenate(weights)
+
+    def _edge_blocks(self, base: str, k: int) -> Iterator[tuple[IntArray, FloatArray | None]]:
+        """Yield all edges, in blocks that take little memory."""
+        if base == GRAPH:
+            index, weight = self._graph_edges
+            for start in range(0, index.shape[1] or 1, EDGES_PER_BLOCK):
+                block = slice(start, start + EDGES_PER_BLOCK)
+                yield index[:, block], None if weight is None else weight[block]
+                release_pages(index, weight)
+        elif self.recipe.views.undirected:
+            edges = self._rankings[base].edge_index(k)
+            yield np.unique(np.concatenate([edges, edges[::-1]], axis=1), axis=1), None
+        else:
+            yield from ((block, None) for block in self._rankings[base].edge_blocks(k))
 
     def _prepare(self, base: str, index: IntArray, weight: FloatArray | None) -> Edges:
         encoder, device = self.model.encoder, self.model.device

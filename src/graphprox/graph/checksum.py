@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from graphprox._utils.mapped import release_pages
 from graphprox.graph.graph import Graph
+
+BLOCK_VALUES = 1 << 22
 
 
 def graph_checksum(graph: Graph) -> str:
@@ -53,7 +56,15 @@ def add_graph(digest: Any, graph: Graph) -> None:
         if part is None:
             add_nothing(digest)
         else:
-            add_blocks(digest, part.shape, [part], dtype=part.dtype)
+            add_blocks(digest, part.shape, _read_blocks(part), dtype=part.dtype)
+
+
+def _read_blocks(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Yield the values of an array in blocks, which a memory map lets go of."""
+    values = array.reshape(-1)
+    for start in range(0, len(values), BLOCK_VALUES):
+        yield values[start : start + BLOCK_VALUES]
+        release_pages(array)
 
 
 def add_nothing(digest: Any) -> None:

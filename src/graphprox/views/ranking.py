@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,11 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from graphprox._utils.arrays import FloatArray, IntArray, ReadOnlyArrays, freeze
 from graphprox._utils.checks import is_integer
+from graphprox._utils.mapped import release_pages
 from graphprox.errors import ParameterError, ReadError
 from graphprox.io.npy import NpzArrays, open_npz, wrap_read_errors
 from graphprox.io.storage.files import atomic_write
+from graphprox.io.storage.memory_maps import make_temporary_map
 
-BLOCK_ROWS = 65_536  # validated at a time
+BLOCK_ROWS = 65_536  # read at a time
 NO_NEIGHBOR = -1  # pads rows that have fewer than k_max neighbors
 
 
@@ -86,10 +89,49 @@ class Ranking(ReadOnlyArrays):
         """
         if not is_integer(k) or not 1 <= k <= self.k_max:
             raise ParameterError(f"k must be an integer between 1 and {self.k_max}; got {k!r}")
-        chosen = self.neighbors[:, :k]
+        return freeze(self._edges_of(slice(0, self.num_nodes), k))
+
+    def edge_blocks(self, k: int) -> Iterator[IntArray]:
+        """Yield the edges of `edge_index` in their order, in blocks of the sources.
+
+        Parameters
+        ----------
+        k : int
+
+        Yields
+        ------
+        ndarray of shape (2, num_edges)
+        """
+        for first in range(0, self.num_nodes, BLOCK_ROWS):
+            yield self._edges_of(slice(first, min(first + BLOCK_ROWS, self.num_nodes)), k)
+            release_pages(self.neighbors)
+
+    def _edges_of(self, nodes: slice, k: int) -> IntArray:
+        chosen = self.neighbors[nodes, :k]
         listed = chosen != NO_NEIGHBOR
-        source = np.repeat(np.arange(self.num_nodes), listed.sum(axis=1))
-        return freeze(np.stack([source, chosen[listed].astype(np.int64)]))
+        source = np.repeat(np.arange(nodes.start, nodes.stop), listed.sum(axis=1))
+        return np.stack([source, chosen[listed].astype(np.int64)])
+
+    def in_files(self) -> Ranking:
+        """Return the same ranking with its arrays in files of the work folder, which have no names.
+
+        They do not count towards the memory of the process, and nothing is left of them when it ends.
+
+        Returns
+        -------
+        Ranking
+        """
+        moved = object.__new__(type(self))
+        vars(moved).update(vars(self))
+        for name in ("neighbors", "similarities"):
+            array = getattr(self, name)
+            mapped = make_temporary_map(array.shape, array.dtype) if array.size else array.copy()
+            for first in range(0, len(array), BLOCK_ROWS):
+                mapped[first : first + BLOCK_ROWS] = array[first : first + BLOCK_ROWS]
+                release_pages(mapped)
+            mapped.flags.writeable = False
+            object.__setattr__(moved, name, mapped)
+        return moved
 
     def save(self, path: str | Path) -> None:
         """Write the ranking to an npz file, atomically.

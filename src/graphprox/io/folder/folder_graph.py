@@ -12,11 +12,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphprox._utils.arrays import Features, IntArray
+from graphprox._utils.mapped import release_pages
+from graphprox._utils.team import current_team
 from graphprox.graph.checksum import add_blocks, add_nothing
 from graphprox.graph.graph import Graph
 from graphprox.graph.structural import structural_features
 from graphprox.io.folder.description import Description
 from graphprox.io.folder.graph_part import GraphPart
+from graphprox.io.storage.memory_maps import make_temporary_map
 from graphprox.preprocessing.encoded_table import EncodedTable
 
 if TYPE_CHECKING:
@@ -60,13 +63,17 @@ def to_graph(folder: GraphFolder) -> Graph:
 
 
 def _join_entries(about: Description, parts: tuple[GraphPart, ...]) -> IntArray:
-    index = np.empty((2, about.num_entries), np.int64)
+    index = _allocate((2, about.num_entries), np.dtype(np.int64))
     start = 0
     for part in parts:
         stop = start + part.num_entries
         for first, sources in _sources(part):
             index[0, start + first : start + first + len(sources)] = sources
-        index[1, start:stop] = part.columns
+            release_pages(index, part.indptr)
+        for first in range(0, part.num_entries, _BLOCK):
+            block = part.columns[first : first + _BLOCK]
+            index[1, start + first : start + first + len(block)] = block
+            release_pages(index, part.columns)
         start = stop
     index.flags.writeable = False
     return index
@@ -83,9 +90,28 @@ def _sources(part: GraphPart) -> Iterator[tuple[int, IntArray]]:
 def _join(parts: tuple[GraphPart, ...], get: Callable[[GraphPart], Any]) -> NDArray[Any]:
     """Return an array of all parts, which is not copied if there is one part."""
     arrays = [get(part) for part in parts]
-    joined: NDArray[Any] = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+    joined: NDArray[Any] = arrays[0] if len(arrays) == 1 else _concatenate(arrays)
     joined.flags.writeable = False
     return joined
+
+
+def _concatenate(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    if arrays[0].dtype == object:
+        return np.concatenate(arrays)
+    joined = _allocate((sum(map(len, arrays)), *arrays[0].shape[1:]), arrays[0].dtype)
+    start = 0
+    for array in arrays:
+        for block in _cut(array):
+            joined[start : start + len(block)] = block
+            start += len(block)
+            release_pages(joined, array)
+    return joined
+
+
+def _allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return an array to be filled: in memory, or in a file, so that each of several processes need not hold it."""
+    is_shared = current_team().size > 1 and 0 not in shape
+    return make_temporary_map(shape, dtype) if is_shared else np.empty(shape, dtype)
 
 
 def _join_features(parts: tuple[GraphPart, ...]) -> Features:

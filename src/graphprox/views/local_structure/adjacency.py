@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphprox._utils.arrays import IntArray
+from graphprox._utils.mapped import release_pages
 from graphprox._utils.numba_helpers import Float32Array, Float64Array, Int32Array, njit
 from graphprox.graph.graph import Graph
 
@@ -41,7 +42,9 @@ def to_adjacency(graph: Graph) -> Adjacency:
     graph = graph.to_undirected() if graph.directed else graph
     source, target = graph.edge_index.astype(np.int32)
     weight = graph.edge_weight
-    if graph.num_self_loops:
+    has_loops = bool(graph.num_self_loops)
+    release_pages(graph.edge_index)
+    if has_loops:
         joins = source != target
         source, target, weight = source[joins], target[joins], None if weight is None else weight[joins]
     start, degree = _row_starts(source, graph.num_nodes)
