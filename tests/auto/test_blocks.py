@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import normalize
 
+from auto.small_blocks import make_small_blocks
 from auto.topic_graphs import topic_graph
 from graphprox import AutoEmbedder, Graph, synthetic
 from graphprox._utils.mapped import is_mapped
@@ -35,13 +36,6 @@ def directed_graph():
 
 def sparse_graph():
     return topic_graph(nodes=420)
-
-
-def make_small_blocks(monkeypatch):
-    monkeypatch.setattr(row_store, "ONE_BLOCK", 10)
-    monkeypatch.setattr(row_store, "BLOCK_ROWS", 97)
-    monkeypatch.setattr(row_store, "MEMORY_BYTES", 0)
-    monkeypatch.setattr(row_store, "PANEL_BYTES", 1 << 15)
 
 
 def cosines(rows):

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from auto.test_blocks import make_small_blocks
+from auto.small_blocks import make_small_blocks
 from auto.topic_graphs import topic_graph
 from graphprox import AutoEmbedder, DamagedCheckpointWarning, ParameterError, synthetic
 from graphprox._utils.mapped import is_mapped

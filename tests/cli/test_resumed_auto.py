@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from auto.test_blocks import make_small_blocks
+from auto.small_blocks import make_small_blocks
 from graphprox import WriteError
 from graphprox.auto.combination import Combination
 from graphprox.auto.stages import Stages

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from auto.test_blocks import make_small_blocks
+from auto.small_blocks import make_small_blocks
 from auto.topic_graphs import topic_graph
 from graphprox import FTGCL, AutoEmbedder, WriteError, synthetic
 from graphprox.auto.row_store import RowStore
@@ -128,7 +128,7 @@ def test_forecast_of_training_is_near_to_what_its_files_take(tmp_path, monkeypat
 @pytest.mark.parametrize("is_text", [False, True])
 def test_forecast_of_an_embedding_is_near_to_its_file(tmp_path, name, is_text):
     rows = np.random.default_rng(0).normal(size=(20_000, 24)).astype(np.float32)
-    ids = np.array([f"node {i}" if name not in ("v.txt",) else f"n{i}" for i in range(len(rows))], dtype=object)
+    ids = np.array([f"node {i}" if name != "v.txt" else f"n{i}" for i in range(len(rows))], dtype=object)
     ids = ids if is_text else np.arange(len(rows))
     write_embedding(tmp_path / name, rows / np.linalg.norm(rows, axis=1, keepdims=True), ids)
     check_near(embedding_bytes(tmp_path / name, ids, 24), folder_size(tmp_path))

@@ -63,7 +63,7 @@ def unpack_positions(arrays: Arrays, ids: NodeIds) -> Positions | None:
     return None if preparation is None else Positions(ids, arrays.get("positions.signatures"), preparation)
 
 
-def pack_positions_of(ids: NodeIds) -> Packing:
+def make_positions_packing(ids: NodeIds) -> Packing:
     """Return how the positions of a graph with these ids are stored."""
     return Packing(
         lambda positions: (pack_positions(positions), {}), lambda arrays, _facts: unpack_positions(arrays, ids)
@@ -120,7 +120,7 @@ def unpack_combination(arrays: Arrays, facts: Mapping[str, Any], random_state: i
     return Combination(weights, means, arrays["combination.projection"], **numbers, random_state=random_state)
 
 
-def pack_projection(random_state: int) -> Packing:
+def make_projection_packing(random_state: int) -> Packing:
     """Return how a combination, the rows that result and the numbers of neighbors are stored."""
 
     def pack(parts: tuple[Combination, FloatArray, IntArray]) -> tuple[Arrays, dict[str, Any]]:

@@ -22,7 +22,7 @@ from graphprox.auto.criteria.base import FEATURES, GRAPH, RATIOS
 from graphprox.auto.explanation import explain
 from graphprox.auto.outputs import OUTPUTS, PreparedGraph
 from graphprox.auto.outputs.base import POSITION_ROWS, ROWS, SIMILAR, VIEW_ROWS, output_stage
-from graphprox.auto.packing import PREPARATION, SELECTION, pack_positions_of, pack_projection
+from graphprox.auto.packing import PREPARATION, SELECTION, make_positions_packing, make_projection_packing
 from graphprox.auto.positions import Positions
 from graphprox.auto.preparation import Preparation
 from graphprox.auto.row_store import RowStore, count_kept_columns, read_only
@@ -138,14 +138,14 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
             self.positions_ = stages.keep(
                 POSITIONS,
                 lambda: Positions.fit(graph, has_features=has_features, random_state=seed, store=store),
-                pack_positions_of(graph.ids),
+                make_positions_packing(graph.ids),
                 store=store,
             )
         report("embedding", 2, steps)
         self.combination_, rows, num_neighbors = stages.keep(
             "projection",
             lambda: self._combine(graph, store, stages, report),
-            pack_projection(seed),
+            make_projection_packing(seed),
             store=store,
         )
         # Their files make room for those of the vectors.
