@@ -136,7 +136,8 @@ def read_record(path: Path, version: int, kind: type[R], what: str) -> R:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise ReadError(f"{path} must describe {what}; it does not: {where}: {first['msg']}") from None
+        why = first["msg"].removeprefix("Value error, ")  # that of a validator of our own, which may be of all fields
+        raise ReadError(f"{path} must describe {what}; it does not: {where and f'{where}: '}{why}") from None
 
 
 def library_versions(*names: str) -> dict[str, str]:
