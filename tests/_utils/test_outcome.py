@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graphprox import DGI, CollapsedEmbeddingWarning, Graph, Recipe, TrainingError
-from graphprox._utils.outcome import raise_if_diverged, warn_if_collapsed
+from graphprox import DGI, CollapsedEmbeddingWarning, Graph, IgnoredInputWarning, Recipe, TrainingError
+from graphprox._utils import outcome
+from graphprox._utils.outcome import raise_if_diverged, warn_if_alike, warn_if_collapsed, warn_if_unused
 from graphprox.ftgcl.fit import fit_recipe
 
 DISTINCT = np.array([[1, 2, 3], [1, 2, 3], [1, 2, 4]], dtype=np.float32)  # one value differs
@@ -56,3 +57,24 @@ def test_fit_warns_and_transform_does_not():
     with pytest.warns(CollapsedEmbeddingWarning, match="all 30 nodes have the same vector"):
         fit_recipe(graph, Recipe(epochs=0), device="cpu")
     embedder.transform(graph)  # a warning would be an error: the remedies are those of training
+
+
+@pytest.mark.parametrize("block", [outcome.BLOCK_NUMBERS, 7])
+def test_vectors_are_compared_a_block_at_a_time(block, monkeypatch):
+    monkeypatch.setattr(outcome, "BLOCK_NUMBERS", block)
+    rows = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
+    assert warn_if_alike(rows) is rows
+    with pytest.warns(CollapsedEmbeddingWarning, match="100% of the pairs"):
+        warn_if_alike(rows + np.float32(100))
+    same = np.ones((40, 3), np.float32)
+    assert warn_if_alike(same) is same  # which is another warning
+
+
+@pytest.mark.parametrize(("used", "size"), [(5, 5), (5, 256), (0, 9)])
+def test_components_are_not_warned_about_if_all_are_used_or_none_or_the_default_was_taken(used, size):
+    warn_if_unused(used, size, 256, "are not zero")
+
+
+def test_components_that_are_not_used_are_warned_about():
+    with pytest.warns(IgnoredInputWarning, match=r"got 2,000, of which only 1,999 are not zero: choose fewer$"):
+        warn_if_unused(1999, 2000, 256, "are not zero: choose fewer")

@@ -56,11 +56,10 @@ def test_largest_entry_of_each_direction_is_positive():
     assert (found[np.abs(found).argmax(0), np.arange(12)] > 0).all()
 
 
-def test_directions_beyond_the_number_of_channels_are_zero():
+def test_directions_are_not_more_than_channels():
     block = np.random.default_rng(0).normal(size=(30, 3)).astype(np.float32)
     found = principal_directions(sum_products([[block]]), 8)
-    assert found.shape == (3, 8)
-    assert not found[:, 3:].any()
+    assert found.shape == (3, 3)
     np.testing.assert_allclose(found @ found.T, np.eye(3), atol=1e-5)
 
 
@@ -76,7 +75,7 @@ def test_directions_of_zeros_are_finite():
 def test_projected_rows_have_the_cosines_of_the_outputs_side_by_side_if_nothing_is_cut(weights, n_components):
     outputs = make_outputs()
     found = Combination.fit(outputs, Mixture(weights), n_components=n_components).project(outputs)
-    assert found.shape == (60, n_components)
+    assert found.shape == (60, min(n_components, sum(outputs[name].shape[1] for name in weights)))
     assert found.dtype == np.float32
     expected = side_by_side(outputs, weights)
     np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-5)
@@ -165,6 +164,25 @@ def test_vectors_are_projected_rows_of_unit_length():
     vectors = combination.transform(outputs)
     np.testing.assert_allclose(vectors, normalize(combination.project(outputs)), atol=1e-6)
     assert not vectors[3].any()
+
+
+@pytest.mark.parametrize("degrees", [None, np.arange(60)])
+@pytest.mark.parametrize("similar", [0.0, 0.5])
+def test_zeros_fill_a_result_that_is_larger_than_the_channels(similar, degrees):
+    outputs = make_outputs()
+    mixture = Mixture({"a": 1.0, "b": 0.5}, similar=similar, popularity=0.6)
+    exact, larger = (
+        Combination.fit(outputs, mixture, n_components=size, num_neighbors=degrees)
+        for size in (MIN_COMPONENTS, 100_000)
+    )
+    assert larger.projection.shape == (12, 12)
+    assert exact.num_used == larger.num_used == 12 + (degrees is not None)
+    vectors = larger.transform(outputs, degrees)
+    assert vectors.shape == (60, 100_000) == (60, larger.n_components)
+    expected, last = exact.transform(outputs, degrees), 12 + (degrees is not None)
+    assert np.array_equal(vectors[:, :12], expected[:, :12])
+    assert not vectors[:, 12 : 100_012 - last].any()
+    assert np.array_equal(vectors[:, -1], expected[:, -1])
 
 
 # -- similar nodes --------------------------------------------------------------------------------------------------

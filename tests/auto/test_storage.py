@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -84,6 +85,25 @@ def test_dense_features_and_number_of_neighbors_are_loaded_as_they_were(tmp_path
     assert loaded.combination_.max_neighbors == fitted.combination_.max_neighbors
     for each in (graph, synthetic(nodes=210)):
         assert np.array_equal(loaded.transform(each), fitted.transform(each))
+
+
+@pytest.mark.filterwarnings("ignore:n_components must not exceed:graphprox.IgnoredInputWarning")
+def test_zeros_are_loaded_without_being_stored_and_older_models_store_them(tmp_path):
+    graph = synthetic(nodes=140)
+    fitted = AutoEmbedder(n_components=5_000).fit(graph)
+    fitted.save(tmp_path)
+    assert (tmp_path / ARRAYS).stat().st_size < 5_000_000
+    assert np.array_equal(AutoEmbedder.load(tmp_path).transform(graph), fitted.vectors_)
+
+    parts = load_fitted(tmp_path)
+    stored = np.pad(parts.combination.projection, ((0, 0), (0, parts.combination.num_zeros)))
+    older = replace(parts, combination=replace(parts.combination, projection=stored, num_zeros=0))
+    save_fitted(tmp_path, older, overwrite=True)
+    about = json.loads((tmp_path / ABOUT).read_text())
+    assert about.pop("num_zeros") == 0
+    del about["checksum"]
+    (tmp_path / ABOUT).write_text(dump_with_checksum(about))
+    np.testing.assert_allclose(AutoEmbedder.load(tmp_path).transform(graph), fitted.vectors_, atol=1e-5)
 
 
 def test_infinite_ratio_is_loaded_as_it_was(tmp_path):

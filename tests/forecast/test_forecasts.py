@@ -85,10 +85,16 @@ def test_time_of_a_method_without_a_model_is_not_forecast(graphs):
     assert made.peak_memory > current_memory()
 
 
-def test_vectors_of_many_components_count_several_times(graphs):
-    nodes, few, many = graphs[0].num_nodes, 10_000, 20_000
-    more = [sum(AutoEmbedder(n_components=size).costs(graphs[0]).memory.values()) for size in (few, many)]
-    assert more[1] - more[0] > 2 * 4 * nodes * (many - few)
+@pytest.mark.parametrize(("few", "many"), [(500, 600), (10_000, 20_000)])
+def test_components_that_are_zeros_count_too(few, many, graphs):
+    more = [sum(AutoEmbedder(n_components=size).costs(graphs[2]).memory.values()) for size in (few, many)]
+    assert more[1] - more[0] == 4 * graphs[2].num_nodes * (many - few)
+
+
+def test_zeros_take_hardly_any_time(graphs):
+    few, many, more = (forecast(AutoEmbedder(n_components=size), graphs[1]) for size in (256, 10_000, 20_000))
+    assert few.seconds < many.seconds < 3 * few.seconds
+    assert many.seconds < more.seconds < 1.1 * many.seconds
 
 
 def test_weights_of_wide_layers_count_with_gradients_and_moments(graphs):

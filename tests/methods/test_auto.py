@@ -15,6 +15,7 @@ from graphprox import (
     AutoEmbedder,
     DiffusedFeatures,
     Graph,
+    IgnoredInputWarning,
     ParameterError,
     RawFeatures,
     StructuralFeaturesWarning,
@@ -23,6 +24,8 @@ from graphprox import (
     load_dataset,
     synthetic,
 )
+
+TOO_MANY = pytest.mark.filterwarnings("ignore:n_components must not exceed:graphprox.IgnoredInputWarning")
 
 
 def without_features(edges, num_nodes=None, **options):
@@ -117,6 +120,7 @@ def test_explanation_has_three_lines():
 
 @pytest.mark.parametrize("keep", ["auto", "graph", "features", "both"])
 @pytest.mark.parametrize("n_components", [1, 7, 600])
+@TOO_MANY
 def test_number_of_components_is_exact_even_beyond_the_rank(n_components, keep):
     graph = topic_graph(nodes=100)
     embedder = AutoEmbedder(n_components=n_components, keep=keep).fit(graph)
@@ -126,6 +130,18 @@ def test_number_of_components_is_exact_even_beyond_the_rank(n_components, keep):
     assert len(embedder.get_feature_names_out()) == n_components
 
 
+def test_components_that_are_zeros_are_counted_in_a_warning_but_not_for_the_default():
+    graph = topic_graph(nodes=100)
+    with pytest.warns(IgnoredInputWarning, match="n_components must not exceed what this graph can give") as raised:
+        vectors = AutoEmbedder(n_components=900).fit_transform(graph)
+    used = np.count_nonzero(vectors.any(axis=0))
+    assert used <= 101  # nodes, and the column for the number of neighbors
+    assert f"got 900, of which only {used} are not zero in all vectors" in str(raised[0].message)
+    vectors = AutoEmbedder().fit_transform(graph)
+    assert (vectors.shape[1], np.count_nonzero(vectors.any(axis=0))) == (256, used)
+
+
+@TOO_MANY
 def test_more_components_than_the_rank_do_not_change_cosines():
     graph = topic_graph(nodes=100)
     small, large = (AutoEmbedder(n_components=size).fit_transform(graph) for size in (400, 900))
@@ -161,6 +177,7 @@ def test_weights_of_edges_matter_and_weights_of_one_do_not():
     np.testing.assert_allclose(zero, fewer, atol=1e-5)
 
 
+@TOO_MANY
 def test_sparse_and_dense_features_give_the_same_vectors():
     graph = topic_graph(nodes=150)
     dense = graph.with_features(graph.x.toarray())
@@ -228,6 +245,7 @@ def test_directions_repetitions_and_self_loops_do_not_matter_without_features():
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+@TOO_MANY
 def test_cosines_of_a_graph_without_features_are_permutation_equivariant():
     edges, _ = block_model(blocks=4, size=20)
     order = np.random.default_rng(0).permutation(80)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from sklearn.decomposition import TruncatedSVD
 from sklearn.preprocessing import normalize
 from torch_geometric.nn import APPNP
 
-from graphprox import DiffusedFeatures, Graph, RawFeatures, evaluation, load_dataset, synthetic
+from graphprox import DiffusedFeatures, Graph, IgnoredInputWarning, RawFeatures, evaluation, load_dataset, synthetic
 
 
 def test_diffused_features_equal_those_of_pyg_appnp():
@@ -26,6 +27,13 @@ def test_many_features_are_projected_to_their_singular_vectors():
     found = DiffusedFeatures(n_components=5, hops=0).fit_transform(graph)
     expected = normalize(TruncatedSVD(5, random_state=0).fit_transform(normalize(x)))
     assert np.abs(found @ found.T - expected @ expected.T).max() < 1e-4  # equal but for a rotation
+
+
+def test_more_components_than_features_are_a_warning_but_not_the_default():
+    graph = synthetic(nodes=140)
+    with pytest.warns(IgnoredInputWarning, match="got 33, of which only 32 exist, one for each feature"):
+        assert DiffusedFeatures(n_components=33).fit_transform(graph).shape == (140, 32)
+    assert DiffusedFeatures().fit_transform(graph).shape == (140, 32)
 
 
 def test_new_nodes_are_projected_to_the_directions_of_fit():

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from graphprox._utils.arrays import FloatArray
 from graphprox._utils.stacklevel import warn
 from graphprox._utils.team import row_keepers, select_rows
-from graphprox.errors import CollapsedEmbeddingWarning, TrainingError
+from graphprox.errors import CollapsedEmbeddingWarning, IgnoredInputWarning, TrainingError
 
 TOLERANCE = 1e-6  # columns that differ by less than this share of the largest value are constant
 ALIKE, MIN_SHARE = 0.99, 0.99  # cosine above which vectors are alike, and share of pairs that are so
 NUM_PAIRS, MIN_NODES = 1000, 20  # pairs that are compared, and nodes of which this says something
+BLOCK_NUMBERS = 2**20  # of vectors that are compared at the same time
 
 
 def raise_if_diverged(vectors: FloatArray, remedy: str) -> FloatArray:
@@ -146,11 +147,15 @@ def warn_if_alike(vectors: Any) -> Any:
     rng = np.random.default_rng(0)
     source = rng.integers(num_nodes, size=NUM_PAIRS)
     target = (source + rng.integers(1, num_nodes, size=NUM_PAIRS)) % num_nodes
-    one, other = (_rows(vectors, each, num_nodes) for each in (source, target))
-    if not np.any(one != one[0]):  # all are the same, which trained methods warn of themselves
+    cosines, first, differ = np.zeros(NUM_PAIRS), _rows(vectors, source[:1], num_nodes), False
+    size = max(BLOCK_NUMBERS // vectors.shape[1], 1)
+    for pairs in (slice(start, start + size) for start in range(0, NUM_PAIRS, size)):
+        one, other = (_rows(vectors, each[pairs], num_nodes) for each in (source, target))
+        lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+        np.divide((one * other).sum(axis=1), lengths, where=lengths > 0, out=cosines[pairs])
+        differ = differ or bool(np.any(one != first))
+    if not differ:  # all are the same, which trained methods warn of themselves
         return vectors
-    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
-    cosines = np.divide((one * other).sum(axis=1), lengths, where=lengths > 0, out=np.zeros(NUM_PAIRS))
     share = float(np.mean(cosines > ALIKE))
     if share >= MIN_SHARE:
         warn(
@@ -160,6 +165,36 @@ def warn_if_alike(vectors: Any) -> Any:
             CollapsedEmbeddingWarning,
         )
     return vectors
+
+
+def warn_if_unused(num_used: int, n_components: int, default: object, what: str) -> None:
+    """Warn if a size was chosen that is more than a graph can give; the default is not warned about.
+
+    Parameters
+    ----------
+    num_used : int
+        Number of components that say something about the nodes; none do if there is nothing to know about them.
+    n_components : int
+        The size that was given.
+    default : object
+        The size if none is given.
+    what : str
+        What is true of these alone, and what to do.
+
+    Warns
+    -----
+    IgnoredInputWarning
+
+    Examples
+    --------
+    >>> warn_if_unused(100, 256, 256, "are not zero: choose fewer")
+    """
+    if 0 < num_used < n_components != default:
+        warn(
+            f"n_components must not exceed what this graph can give; got {n_components:,}, of which only {num_used:,} "
+            f"{what}",
+            IgnoredInputWarning,
+        )
 
 
 def _rows(vectors: Any, nodes: NDArray[np.int64], num_nodes: int) -> NDArray[np.float64]:

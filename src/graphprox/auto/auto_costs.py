@@ -133,20 +133,24 @@ def _criterion_work(graph: Graph, size: Size) -> dict[str, Work]:
 
 def _combination_work(size: Size, channels: dict[str, int], n_components: int) -> dict[str, Work]:
     total = sum(channels.values())
+    directions = min(n_components, total)  # further columns are zeros, which are only written
     return add_work(
-        {"combination": Work("products", 2.0 * size.nodes * total * (total + n_components))},
+        {"combination": Work("products", 2.0 * size.nodes * total * (total + directions))},
         {"eigenvectors": Work("factorizations", 10.0 * total**3)},
-        {"rows": Work("passes", FLOAT * size.nodes * total)},
-        search_work("search", size.nodes, n_components),
-        _diffusion_work(size.nodes * SIMILAR_ENTRIES, n_components, 5),
+        {"rows": Work("passes", FLOAT * size.nodes * (total + n_components - directions))},
+        search_work("search", size.nodes, directions),
+        _diffusion_work(size.nodes * SIMILAR_ENTRIES, directions, 5),
     )
 
 
 def _memory(size: Size, channels: dict[str, int], n_components: int) -> dict[str, float]:
     num_channels = sum(channels.values())
-    total = num_channels + n_components
-    # The outputs, and the vectors; or else, after the outputs, the vectors twice and the projection to them.
-    rows = max(size.nodes * total, (2 * size.nodes + num_channels) * n_components)
+    directions = min(n_components, num_channels)
+    total = num_channels + directions
+    # The outputs, and their directions; or else, after the outputs, these and the vectors, which zeros fill, and the
+    # projection to them.
+    after = size.nodes * (directions + n_components) + num_channels * directions
+    rows = max(size.nodes * total, after)
     if not fits_memory(size.nodes, count_kept_columns(channels, n_components)):
         # A block of all outputs, and a panel of columns that is spread over edges.
         rows = min(rows, BLOCK_ROWS * total + 3 * size.nodes * column_panels(size.nodes, MAX_DIRECTIONS)[0].stop)

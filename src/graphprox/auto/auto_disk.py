@@ -63,12 +63,13 @@ def _disk_use(size: Size, weights: Mapping[str, float], choice: str, n_component
     view = width if {"view", "view-graph"} & set(weights) else 0
     prepared = 2 * positions + width * ("own" not in weights) + view * ("view" not in weights)
     kept = _count_output_columns(channels, size, n_components) + prepared
-    rows = max(kept + spread, positions + 3 * n_components)
+    directions = min(n_components, sum(channels.values()))
+    rows = max(kept + spread, positions + 2 * directions + n_components)
     temporary = max(spread, HALF_ROWS * min(HALF_DIRECTIONS, width)) if in_stages else rows
     preparation = FLOAT * size.columns * width
     fitted = preparation + size.nodes * (FLOAT * (positions + 1) + NUMBER)
     stages = fitted + size.nodes * (FLOAT * (kept - positions + NUM_SIMILAR + n_components) + NUMBER)
-    projection = FLOAT * sum(channels.values()) * n_components
+    projection = FLOAT * sum(channels.values()) * directions
     return {
         "work": {ROWS: FLOAT * size.nodes * temporary * in_files},
         "model": {

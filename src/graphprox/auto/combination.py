@@ -51,6 +51,8 @@ class Combination:
         Largest number of neighbors in the fitted graph, for which that entry is meant.
     random_state : int, default=0
         Random seed of ties between similar nodes.
+    num_zeros : int, default=0
+        Number of columns of zeros that follow the directions, of which there are no more than channels.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class Combination:
     popularity: float = 0.0
     max_neighbors: int = 0
     random_state: int = 0
+    num_zeros: int = 0
 
     @classmethod
     def fit(
@@ -86,7 +89,7 @@ class Combination:
             Those of this process, if several divide the rows.
         mixture : Mixture
         n_components : int
-            Size of the result. Beyond the number of channels, it is filled with zeros.
+            Size of the result, which is filled with zeros where it has more columns than there are directions.
         num_neighbors : ndarray of shape (num_nodes,), optional
             Number of neighbors of each node. Without it, or in a small result, there is no column for it.
         random_state : int, default=0
@@ -103,14 +106,20 @@ class Combination:
         popularity = mixture.popularity if most > 0 and n_components >= MIN_COMPONENTS else 0.0
         gram = sum_products(cls(weights, means, np.empty((0, 0), np.float32))._read_blocks(outputs))
         team.add_up(gram)
-        directions = principal_directions(gram, n_components - (popularity > 0), sharpness=mixture.sharpness)
-        directions = take_first(team, directions)
-        return cls(weights, means, directions, mixture.similar, popularity, most, random_state)
+        size = n_components - (popularity > 0)
+        directions = take_first(team, principal_directions(gram, size, sharpness=mixture.sharpness))
+        num_zeros = size - directions.shape[1]
+        return cls(weights, means, directions, mixture.similar, popularity, most, random_state, num_zeros)
 
     @property
     def n_components(self) -> int:
         """Size of the result."""
-        return int(self.projection.shape[1]) + (self.popularity > 0)
+        return int(self.projection.shape[1]) + self.num_zeros + (self.popularity > 0)
+
+    @property
+    def num_used(self) -> int:
+        """Number of components that are not zero in all vectors."""
+        return int(np.count_nonzero(self.projection.any(axis=0))) + (self.popularity > 0)
 
     def transform(
         self, outputs: Mapping[str, FloatArray], num_neighbors: IntArray | None = None, store: RowStore | None = None
@@ -172,17 +181,18 @@ class Combination:
             spread = diffuse_rows(edges, vectors, ALPHA, HOPS, store=store)
             del edges
         popular = None if num_neighbors is None or self.popularity == 0 else num_neighbors[store.own_rows(num_nodes)]
-        if spread is None and popular is None:
-            return vectors
         size = vectors.shape[1]
-        finished = store.empty(len(vectors), size + (popular is not None))
+        if spread is None and self.n_components == size:
+            return vectors
+        finished = store.empty(len(vectors), self.n_components)
         for rows in row_blocks(len(vectors)):
             unit = vectors[rows]
             if spread is not None:
                 unit = normalize(unit + self.similar * normalize(spread[rows]), copy=False)
             finished[rows, :size] = unit
+            finished[rows, size:] = 0
             if popular is not None:
-                finished[rows, size] = self._popularity_of(popular[rows])
+                finished[rows, -1] = self._popularity_of(popular[rows])
             release_pages(vectors, spread, finished)
         return finished
 
@@ -311,7 +321,7 @@ def principal_directions(gram: NDArray[np.float64], n_components: int, *, sharpn
 
     Returns
     -------
-    ndarray of shape (num_channels, n_components)
+    ndarray of shape (num_channels, min(n_components, num_channels))
         The largest entry of each column is positive. Columns beyond the rank of the matrix are zero.
     """
     size = min(n_components, len(gram))
@@ -321,4 +331,5 @@ def principal_directions(gram: NDArray[np.float64], n_components: int, *, sharpn
     vectors = np.where(values > np.finfo(np.float32).eps * len(gram) * values[0], vectors, 0)
     vectors *= (np.clip(values, 0, None) / max(values[0], np.finfo(np.float32).tiny)) ** ((sharpness - 1) / 2)
     vectors *= np.sign(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(size)])
-    return np.pad(vectors, ((0, 0), (0, n_components - size))).astype(np.float32)
+    directions: FloatArray = vectors.astype(np.float32)
+    return directions

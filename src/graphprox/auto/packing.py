@@ -18,7 +18,7 @@ from graphprox.auto.selection import Selection
 from graphprox.auto.stages import Packing
 
 MEAN = "combination.mean."  # and the name of an output
-NUMBERS = ("similar", "popularity", "max_neighbors")  # of a combination
+NUMBERS = ("similar", "popularity", "max_neighbors", "num_zeros")  # of a combination
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -116,7 +116,7 @@ def unpack_combination(arrays: Arrays, facts: Mapping[str, Any], random_state: i
     """Return the combination of such arrays and numbers."""
     weights = {str(name): float(weight) for name, weight in facts["weights"].items()}
     means = {name: arrays[f"{MEAN}{name}"] for name in weights}
-    numbers = {name: facts[name] for name in NUMBERS}
+    numbers = {name: facts[name] for name in NUMBERS if name in facts}  # older models store zeros as directions
     return Combination(weights, means, arrays["combination.projection"], **numbers, random_state=random_state)
 
 

@@ -125,8 +125,10 @@ def count_kept_columns(channels: Mapping[str, int], n_components: int) -> int:
     -------
     int
     """
-    # With the outputs, positions before they are spread, their directions, and one output twice; or else the vectors.
-    return max(sum(channels.values()) + 3 * MAX_COLUMNS, 2 * MAX_COLUMNS + 3 * n_components)
+    total = sum(channels.values())
+    # With the outputs, positions before they are spread, their directions, and one output twice; or else the vectors,
+    # which are filled with zeros at the end.
+    return max(total + 3 * MAX_COLUMNS, 2 * MAX_COLUMNS + 2 * min(n_components, total) + n_components)
 
 
 def column_panels(num_rows: int, num_columns: int, num_processes: int = 1) -> list[slice]:

@@ -48,6 +48,7 @@ class _SavedFields(BaseModel):
     similar: _Weight
     popularity: _Weight
     max_neighbors: _Count
+    num_zeros: _Count = 0
 
 
 def check_fields(about: Mapping[str, Any]) -> None:

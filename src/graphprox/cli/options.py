@@ -69,7 +69,11 @@ SetOption = Annotated[
 DimOption = Annotated[
     int | None,
     typer.Option(
-        "--dim", metavar="N", help="Size of the embedding. [default: that of the method or preset]", show_default=False
+        "--dim",
+        metavar="N",
+        help="Size of the embedding; what is more than auto can find in a graph is filled with zeros. "
+        "[default: that of the method or preset]",
+        show_default=False,
     ),
 ]
 EpochsOption = Annotated[

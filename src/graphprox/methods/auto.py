@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from graphprox._utils.arrays import Features, FloatArray, IntArray, MatrixLike
 from graphprox._utils.memory import peak_memory
+from graphprox._utils.outcome import warn_if_unused
 from graphprox._utils.progress import Progress
 from graphprox._utils.team import ALONE, Team, is_model_saved, row_keepers
 from graphprox.auto.combination import Combination, to_unit_rows
@@ -71,7 +72,9 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
     Parameters
     ----------
     n_components : int, default=256
-        Size of the embedding.
+        Size of the embedding. A graph gives no more components than it has nodes, nor than its proximities have
+        columns, of which there are a few for each feature. The others are zeros, so that vectors of small graphs have
+        the same size as those of large ones, with a warning unless it is the default.
     keep : {"auto", "features", "both", "balanced", "graph"}, default="auto"
         What the embedding is made of: features without edges, but for the number of neighbors; mostly features; as much
         of what is spread over edges; or mostly that. ``"auto"`` leaves it to the criterion.
@@ -148,6 +151,7 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
             make_projection_packing(seed),
             store=store,
         )
+        self._warn_of_zeros()
         # Their files make room for those of the vectors.
         stages.discard(ROWS, POSITION_ROWS, SIMILAR, VIEW_ROWS, *map(output_stage, weights))
         report("embedding", steps - 1, steps)
@@ -191,6 +195,11 @@ class AutoEmbedder(_FittedAuto, InductiveEmbedder):
             team=store.team,
         )
         return combination, to_unit_rows(combination.project(outputs, store)), num_neighbors
+
+    def _warn_of_zeros(self) -> None:
+        used, default = self.combination_.num_used, self.parameters()["n_components"].default
+        remedy = "choose fewer, unless another program needs that size"
+        warn_if_unused(used, self.n_components, default, f"are not zero in all vectors: {remedy}")
 
     def _costs(self, graph: Graph) -> Costs:
         from graphprox.auto.auto_costs import auto_costs

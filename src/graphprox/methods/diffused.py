@@ -8,6 +8,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
 from graphprox._utils.arrays import Features, FloatArray
+from graphprox._utils.outcome import warn_if_unused
 from graphprox._utils.progress import Progress
 from graphprox.forecast import Costs
 from graphprox.forecast.largest_arrays import count_arrays
@@ -36,7 +37,8 @@ class DiffusedFeatures(_FittedDiffusion, InductiveEmbedder):
     Parameters
     ----------
     n_components : int, default=256
-        Size of the embedding. If there are fewer features, it is their number: nothing is projected then.
+        Size of the embedding. If there are fewer features, it is their number: nothing is projected then. There is a
+        warning if a size other than the default is given.
     alpha : float, default=0.15
         Teleport probability: the weight of a node's own features.
     hops : int, default=10
@@ -87,6 +89,8 @@ class DiffusedFeatures(_FittedDiffusion, InductiveEmbedder):
 
     def _fit(self, graph: Graph, seed: int, progress: Progress | None) -> FloatArray:  # noqa: ARG002 - takes seconds
         self.components_ = leading_directions(normalize(graph.x), self.n_components, seed)
+        used, default = self.components_.shape[1], self.parameters()["n_components"].default
+        warn_if_unused(used, self.n_components, default, "exist, one for each feature: choose fewer")
         return _diffuse_features(graph, self.components_, self.alpha, self.hops)
 
     def _transform(self, graph: Graph) -> FloatArray:
