@@ -152,8 +152,9 @@ def _memory(size: Size, channels: dict[str, int], n_components: int) -> dict[str
     after = size.nodes * (directions + n_components) + num_channels * directions
     rows = max(size.nodes * total, after)
     if not fits_memory(size.nodes, count_kept_columns(channels, n_components)):
-        # A block of all outputs, and a panel of columns that is spread over edges.
-        rows = min(rows, BLOCK_ROWS * total + 3 * size.nodes * column_panels(size.nodes, MAX_DIRECTIONS)[0].stop)
+        # A block of all outputs and of the vectors, and a panel of columns that is spread over edges.
+        panel = column_panels(size.nodes, MAX_DIRECTIONS)[0].stop
+        rows = min(rows, BLOCK_ROWS * (num_channels + n_components) + 3 * size.nodes * panel)
     return {
         "rows": float(FLOAT * rows),
         "entries": float(FLOAT * size.entries),
