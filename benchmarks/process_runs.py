@@ -32,10 +32,9 @@ ALL_ENCODERS = (*ENCODERS, "gin", "mlp")
 PROCESSES = (1, 2, 4)
 EDGES_PER_NODE, FEATURES, COMPONENTS, NEIGHBORS = 10, 100, 256, 10
 EPOCHS, FIRST_EPOCHS = 10, 2  # in the first ones, edges are prepared and features propagated
-TINY, TINY_EDGES = (
-    140,
-    4,
-)  # nodes, and edges of each, of a graph so small that what a process holds does not depend on it
+# Nodes, and edges of each, of a graph so small that what a process holds does not depend on it, but on which the
+# approximate search is compiled, too.
+TINY, TINY_EDGES = 420, 4
 FLOAT = 4
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import json
 import os
@@ -10,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +67,7 @@ def _leave(folder: Path, rank: int, result: Any) -> None:
 
 def release_freed_memory() -> None:
     """Return freed memory to the system: a stage that reuses it would seem to need none."""
+    from graphprox._utils.memory import return_freed_memory
+
     gc.collect()
-    with suppress(OSError, AttributeError):  # not glibc
-        ctypes.CDLL(None).malloc_trim(0)
+    return_freed_memory()

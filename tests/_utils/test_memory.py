@@ -61,7 +61,7 @@ def test_other_threads_can_allocate_large_arrays():
 PRELUDE = """
 import resource
 import numpy as np
-from graphprox._utils.memory import keep_freed_memory
+from graphprox._utils.memory import keep_freed_memory, return_freed_memory
 MB = 2**20
 
 def resident_memory():
@@ -270,3 +270,18 @@ def test_errors_of_all_libraries_are_recognized(allocate):
 @pytest.mark.parametrize("error", [ValueError("out of memory"), RuntimeError("shapes differ"), OSError(2, "missing")])
 def test_other_errors_are_not(error):
     assert not is_out_of_memory(error)
+
+
+@needs_glibc
+def test_freed_memory_is_returned_inside_the_context_when_asked():
+    kept, returned = print_in_new_process("""
+with keep_freed_memory():
+    before = resident_memory()
+    held = [np.ones(8 * MB, np.uint8) for _ in range(6)]
+    del held[::2]  # between blocks that are in use
+    print((resident_memory() - before) // MB)
+    return_freed_memory()
+    print((resident_memory() - before) // MB)
+""")
+    assert kept >= 45
+    assert returned <= 30

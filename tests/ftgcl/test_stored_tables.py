@@ -41,6 +41,15 @@ def test_table_is_made_once_for_each_key(tmp_path, make):
     assert make.count == other.count == 1
 
 
+def test_memory_of_making_a_table_is_returned(tmp_path, make, monkeypatch):
+    returned = []
+    monkeypatch.setattr("graphprox.ftgcl.stored_tables.return_freed_memory", lambda: returned.append(True))
+    work = WorkFolder(tmp_path)
+    for _ in range(2):
+        work.table({"graph": "a"}, make)
+    assert returned == [True]
+
+
 def test_another_process_finds_the_table_of_a_key(tmp_path, make):
     WorkFolder(tmp_path / WORK).table({"k": 1, "base": "graph"}, make)
     found = WorkFolder(tmp_path / WORK).table({"base": "graph", "k": 1}, make)

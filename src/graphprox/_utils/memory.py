@@ -203,6 +203,16 @@ def keep_freed_memory() -> Iterator[None]:
         libc.malloc_trim(0)
 
 
+def return_freed_memory() -> None:
+    """Return freed memory to the operating system, inside of `keep_freed_memory`, too.
+
+    What is left of arrays of other sizes, that are not made again, would not be reused. Without glibc nothing is done.
+    """
+    libc = _load_glibc()
+    if libc is not None:
+        libc.malloc_trim(0)
+
+
 def _load_glibc() -> ctypes.CDLL | None:
     if not sys.platform.startswith("linux"):
         return None

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from graphprox._utils.arrays import FloatArray
+from graphprox._utils.memory import return_freed_memory
 from graphprox._utils.work_folder import work_folder
 from graphprox.distributed.processes import Processes
 from graphprox.errors import ReadError
@@ -80,6 +81,7 @@ class WorkFolder:
             if self.processes is not None and self.processes.any(found is None):
                 found = None  # if one has to make it, all have to help
             self._tables[name] = found or self._write(name, make())
+            return_freed_memory()  # arrays of a step are smaller, and larger ones would stay beside them
         return self._tables[name]
 
     def _name(self, key: Mapping[str, Any]) -> str:
