@@ -135,6 +135,12 @@ def test_layouts_are_those_of_parquet(tmp_path, name, layout, words):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_ids_with_a_nul_are_not_written_to_csv(tmp_path):
+    with pytest.raises(WriteError, match=r"^ids in a CSV file must not contain a NUL character; write \.parquet"):
+        write_embedding(tmp_path / "emb.csv", np.eye(2), ids=["a", "b\0c"])
+    assert not list(tmp_path.iterdir())
+
+
 def test_npz_has_plain_arrays_and_equal_embeddings_have_equal_bytes(tmp_path):
     for name in ("a.npz", "b.npz"):
         write_embedding(tmp_path / name, VECTORS, np.array(["ä", "bob", ""], dtype=object))

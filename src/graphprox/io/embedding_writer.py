@@ -231,6 +231,8 @@ def _write_table(path: Path, vectors: NDArray[Any], ids: NodeIds, *, table: str,
 
 
 def _write_csv(path: Path, vectors: NDArray[Any], ids: NodeIds) -> list[Path]:
+    if pc.any(pc.match_substring(id_column(ids).cast(pa.string()), "\0")).as_py():
+        raise WriteError("ids in a CSV file must not contain a NUL character; write .parquet instead")
     with atomic_write(path) as (staged,), staged.open("wb") as file:
         pa.csv.write_csv(_table(vectors, ids), file, pa.csv.WriteOptions(quoting_style="needed"))
     return [path]
