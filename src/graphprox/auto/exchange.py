@@ -107,9 +107,9 @@ def gather_first(team: Team, rows: NDArray[Any], num_rows: int) -> NDArray[Any]:
     """
     if team.size == 1:
         return rows
-    nobody, width = [0] * team.size, rows.shape[1]
+    nothing, width = [0] * team.size, rows.shape[1]
     sent = [rows.size if rank == 0 else 0 for rank in range(team.size)]
-    received = [_length(each) * width for each in team.all_rows(num_rows)] if team.rank == 0 else nobody
+    received = [_length(each) * width for each in team.all_rows(num_rows)] if team.rank == 0 else nothing
     arrived = team.exchange_array(np.array(rows, order="C").reshape(-1), sent, received)
     return arrived.reshape(num_rows, width) if team.rank == 0 else rows
 
